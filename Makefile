@@ -53,7 +53,7 @@ check: setup
 	PYTHONPATH=src $(BIN)/lint-imports
 
 test: check $(SPARK)
-	@sh scripts/system_packages.sh chromium postgresql nodejs npm java ext4 xfs
+	@sh scripts/system_packages.sh chromium postgresql nodejs npm java ext4 xfs caddy nginx
 	@command -v java >/dev/null || echo "No Java: the tests on Spark will be skipped"
 	@test $(TYPESCRIPT) -nt clients/js/package-lock.json \
 	  || (cd clients/js && npm ci --silent --no-audit --no-fund >/dev/null 2>&1) \

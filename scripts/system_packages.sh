@@ -10,6 +10,8 @@ for wanted in "$@"; do
     npm) command -v npm >/dev/null || missing="$missing npm" ;;
     ext4) command -v mkfs.ext4 >/dev/null || missing="$missing e2fsprogs" ;;
     xfs) command -v mkfs.xfs >/dev/null || missing="$missing xfsprogs" ;;
+    caddy) command -v caddy >/dev/null || missing="$missing caddy" ;;
+    nginx) command -v nginx >/dev/null || test -x /usr/sbin/nginx || missing="$missing nginx-light" ;;
     java) command -v java >/dev/null || missing="$missing default-jre-headless" ;;
   esac
 done

@@ -7,6 +7,8 @@ used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from sottovoce.errors import MissingExtraError
+
 if TYPE_CHECKING:
     from sottovoce.answers.answer import Answer
     from sottovoce.answers.answers import Answers
@@ -113,6 +115,10 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'sottovoce' has no attribute {name!r}")
     home, _, original = _HOMES[name].partition(":")
-    found = getattr(import_module(home), original or name)
+    try:
+        found = getattr(import_module(home), original or name)
+    except ModuleNotFoundError as error:
+        missing = MissingExtraError.of(error)
+        raise (missing or error) from None
     globals()[name] = found
     return found

@@ -58,11 +58,47 @@ class NoDataError(SottovoceError):
     status = 404
 
 
+# The extra of pyproject.toml that installs a module; a module in several stands in the smallest.
+EXTRAS = {
+    "cryptography": "sealed",
+    "duckdb": "server",
+    "gmpy2": "issuer",
+    "jinja2": "server",
+    "matplotlib": "plot",
+    "msgspec": "server",
+    "numba": "server",
+    "pandas": "frames",
+    "polars": "frames",
+    "prometheus_client": "server",
+    "psycopg": "postgres",
+    "pyarrow": "frames",
+    "pyspark": "spark",
+    "scipy": "server",
+    "sklearn": "server",
+    "sqlglot": "server",
+    "starlette": "server",
+    "uvicorn": "server",
+}
+
+
 class MissingExtraError(SottovoceError, ImportError):
     """An optional dependency is not installed: install the extra that the message names."""
 
     exit_code = 8
     status = 501
+
+    @classmethod
+    def of(cls, error: ModuleNotFoundError) -> "MissingExtraError | None":
+        """Return what to install for a module that was not found, None for a module not ours.
+
+        >>> print(MissingExtraError.of(ModuleNotFoundError(name="starlette.routing")))
+        this needs starlette, which is not installed: pip install 'sottovoce[server]'
+        """
+        module = (error.name or "").partition(".")[0]
+        if module not in EXTRAS:
+            return None
+        install = f"pip install 'sottovoce[{EXTRAS[module]}]'"
+        return cls(f"this needs {module}, which is not installed: {install}")
 
 
 class UnavailableError(SottovoceError):

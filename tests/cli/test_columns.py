@@ -48,3 +48,12 @@ def test_parquet_gives_the_same_text_as_csv(tmp_path):
 def test_a_file_that_cannot_be_read_is_a_clear_error(save, content, error, said):
     with pytest.raises(error, match=said):
         columns.read(save(content), ["age", "pet"])
+
+
+def test_empty_lines_are_empty_cells_of_a_single_column(tmp_path):
+    """But for those at the end of the file, which editors leave."""
+    path = tmp_path / "cities.csv"
+    path.write_text("city\nRome\n\n\nOslo\n\n")
+    assert columns.read(path, ["city"]) == {"city": ["Rome", None, None, "Oslo"]}
+    path.write_text("city,age\nRome,3\n\nOslo,4\n")
+    assert columns.read(path, ["city"]) == {"city": ["Rome", "Oslo"]}

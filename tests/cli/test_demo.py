@@ -80,7 +80,9 @@ def test_it_writes_figures_an_answer_and_a_task(demonstrated):
 def test_it_tells_truth_beside_estimate_and_where_the_dashboard_is(run, tmp_path, monkeypatch):
     """Without a browser: everybody answers by a device or in the crowd."""
     monkeypatch.setattr(browser, "find", lambda: None)
-    text = run("demo", "--people", 200, "--seed", 1, "--out", tmp_path, "--leave").stdout
+    result = run("demo", "--people", 200, "--seed", 1, "--out", tmp_path, "--leave")
+    assert "the crowd answers it (180)" in result.stderr
+    text = result.stdout
     expected = (
         "truth",
         "estimate",
@@ -92,6 +94,16 @@ def test_it_tells_truth_beside_estimate_and_where_the_dashboard_is(run, tmp_path
     )
     for words in (*expected, "serve --data", "token"):
         assert words in text
+
+
+def test_a_folder_with_other_files_is_refused_and_kept(run, tmp_path):
+    """``--out .`` once deleted the collector that lay there."""
+    (tmp_path / "collector").mkdir()
+    (tmp_path / "collector" / "reports.db").write_text("reports of real people")
+    result = run("demo", "--people", 200, "--out", tmp_path, "--leave")
+    assert result.exit_code == 2
+    assert "Choose another folder" in result.stderr
+    assert (tmp_path / "collector" / "reports.db").read_text() == "reports of real people"
 
 
 def test_a_demonstration_needs_people(run, tmp_path):

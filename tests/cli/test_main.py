@@ -1,7 +1,10 @@
 """The command line as a whole."""
 
+import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -73,3 +76,61 @@ def test_an_error_leaves_its_exit_code_and_one_line_on_stderr():
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr == "Error: `size` must be a whole number of at least 2\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("advise", "--users", 10, "--size", 1, "--epsilon", 1), 2),
+        (("advise", "--users", "many"), 2),
+        (("task", "list", "--data", "nowhere"), 7),
+    ],
+)
+def test_an_error_is_json_where_json_is_asked_for(run, words, code):
+    result = run(*words, "--json")
+    document = json.loads(result.stdout)
+    assert document["exit_code"] == result.exit_code == code
+    assert document["error"]
+    assert result.stderr == ""
+
+
+SERVER_COMMANDS = (
+    ("serve", "--data", "folder"),
+    ("demo", "--out", "folder", "--people", "200"),
+    ("task", "list", "--data", "folder"),
+    ("token", "list", "--data", "folder"),
+    ("answer", "task", "--data", "folder"),
+    ("integrity", "task", "--data", "folder"),
+    ("sql", "SELECT COUNT(*) FROM people", "--task", "task", "--data", "folder"),
+    ("data", "export", "task", "file", "--data", "folder"),
+    ("shuffle", "status", "--data", "folder"),
+)
+
+
+@pytest.fixture(scope="module")
+def base_install(tmp_path_factory):
+    """Return the environment of a process that finds none of the optional dependencies."""
+    folder = tmp_path_factory.mktemp("base")
+    (folder / "sitecustomize.py").write_text(
+        "import sys\n"
+        "from sottovoce.errors import EXTRAS\n"
+        "class Missing:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name in EXTRAS:\n"
+        "            raise ModuleNotFoundError(f'No module named {name!r}', name=name)\n"
+        "sys.meta_path.insert(0, Missing())\n"
+    )
+    source = Path(sottovoce.__file__).parents[1]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(source)])}
+
+
+@pytest.mark.parametrize("words", SERVER_COMMANDS, ids=lambda words: words[0])
+def test_without_its_extra_a_command_says_what_to_install(base_install, tmp_path, words):
+    command = [sys.executable, "-m", "sottovoce", *words]
+    done = subprocess.run(
+        command, env=base_install, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 8, done.stderr
+    assert "pip install 'sottovoce[server]'" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "folder").exists()

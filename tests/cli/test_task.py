@@ -117,6 +117,19 @@ def test_closing_seals_and_answers_when_there_is_no_grace(run, tmp_path):
     assert "no round to close" in again.stderr
 
 
+def test_closing_with_too_few_users_needs_force_and_fails_the_task(run, tmp_path, file):
+    """Such a task failed for ever, and the command said that it was finished."""
+    run("task", "create", file, "--data", tmp_path)
+    refused = run("task", "close", "browser", "--data", tmp_path, "--now")
+    assert refused.exit_code == 11
+    assert "0 of the 20 users" in refused.stderr
+    assert said(run("task", "list", "--data", tmp_path, "--json"))["tasks"][0]["state"] == "open"
+    forced = run("task", "close", "browser", "--data", tmp_path, "--now", "--force")
+    assert forced.exit_code == 0
+    assert forced.stdout.startswith("browser: failed: ")
+    assert said(run("task", "list", "--data", tmp_path, "--json"))["tasks"][0]["state"] == "failed"
+
+
 def test_closing_waits_for_grace_unless_it_is_now(run, tmp_path):
     collected(tmp_path, grace=3600)
     assert said(run("task", "close", "count", "--data", tmp_path, "--json"))["state"] == "closing"

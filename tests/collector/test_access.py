@@ -58,6 +58,7 @@ WELCOME = {
     "buy_token": 400,
     "buy_fake_tokens": 400,
     "get_answer": 409,
+    "close_task": 409,
     "ask_sql": 400,
     "create_task": 200,
     "issue_tokens": 201,

@@ -144,7 +144,7 @@ def test_what_has_not_changed_is_not_sent_again(browser, path):
 def test_the_tag_of_a_round_changes_with_its_state(browser):
     path = "/v1/tasks/browser/round"
     tag = browser.client.get(path).headers["etag"]
-    browser.client.post("/v1/tasks/browser/close", headers=browser.bearing("operator"))
+    browser.client.post("/v1/tasks/browser/close?force=true", headers=browser.bearing("operator"))
     after = browser.client.get(path, headers={"if-none-match": tag})
     assert after.status_code == 200
     assert after.json()["state"] == "closing"
@@ -308,9 +308,11 @@ def test_closing_is_said_once(browser):
     operator = browser.bearing("operator")
     path = "/v1/tasks/browser/close"
     problem(browser.client.post(f"{path}?at_once=perhaps", headers=operator), 400, "invalid")
+    problem(browser.client.post(path, headers=operator), 409, "not-ready")
+    path = f"{path}?force=true"
     assert browser.client.post(path, headers=operator).json()["state"] == "closing"
     problem(browser.client.post(path, headers=operator), 409, "not-ready")
-    assert browser.client.post(f"{path}?at_once=true", headers=operator).json()["state"] == "sealed"
+    assert browser.client.post(f"{path}&at_once=true", headers=operator).json()["state"] == "sealed"
     late = messages(1, site=browser)
     assert browser.upload("browser", late).json()["refused"] == [
         {"index": 0, "code": "too-late", "retry": False}

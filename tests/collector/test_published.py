@@ -65,6 +65,20 @@ def test_clients_see_whether_reports_are_taken(state, shown):
     assert finished.state == "finished"
 
 
+def test_operators_see_that_a_task_failed():
+    made = published(counting())
+    assert made.shown_state == made.state == "open"
+    failed = Published.of(replace(made.record, finished=1, failure="too few users"), made.rounds)
+    assert (failed.state, failed.shown_state) == ("finished", "failed")
+
+
+def test_a_large_epsilon_is_a_concern():
+    usual = published(counting())
+    large = replace(usual, task=replace(usual.task, epsilon=20.0))
+    assert len(large.concerns) == len(usual.concerns) + 1
+    assert any("a factor of 4.85e+08" in concern for concern in large.concerns)
+
+
 def test_a_token_buys_one_message_a_round_where_rounds_repeat_and_one_for_all_otherwise():
     made = published(counting())
     assert made.epoch(5) == 0

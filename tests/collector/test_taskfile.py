@@ -193,9 +193,13 @@ BAD = {
     ),
     "no name": ({"epsilon": 1.0, "plan": {}}, CodecError, "name"),
     "no plan": ({"name": "x", "epsilon": 1.0}, CodecError, "plan"),
-    "an unknown entry": (plain(quota=5), CodecError, "may have"),
+    "an unknown entry": (plain(quota=5), CodecError, "a task file has no entry 'quota'"),
     "a plan without a kind": (plain(plan={"domain": ["a", "b"]}), CodecError, "kind"),
-    "an unknown kind": (plain(plan={"kind": "oracle"}), ParameterError, "unknown plan kind"),
+    "an unknown kind": (
+        plain(plan={"kind": "histogramm"}),
+        ParameterError,
+        "unknown plan kind.*one of .*pem.*Did you mean `histogram`",
+    ),
     "a kind that is a path": (
         plain(plan={"kind": "../../etc"}),
         ParameterError,
@@ -208,13 +212,13 @@ BAD = {
     ),
     "an unknown setting of the plan": (
         plain(plan={"kind": "mean", "hihg": 3}),
-        ParameterError,
-        "settings of a mean",
+        CodecError,
+        "`Mean` has no entry 'hihg'.*Did you mean `high`",
     ),
     "an unknown setting": (
         plain(collection={"qota": 3}),
-        ParameterError,
-        "settings of a collection",
+        CodecError,
+        "`Collection` has no entry 'qota'.*Did you mean `quota`",
     ),
     "a plan that is text": (plain(plan="histogram"), CodecError, "tables"),
     "a collection that is a list": (plain(collection=[1]), CodecError, "tables"),
@@ -329,8 +333,8 @@ BAD = {
     ),
     "adaptive items without users": (
         searching(["a", "b", "c"], kind="dbs"),
-        ParameterError,
-        "type",
+        CodecError,
+        "`AdaptiveTopItems` must have the entry `users`",
     ),
     "a name that is a number": (plain(name=7), ParameterError, "name"),
     "an empty name": (plain(name=""), ParameterError, "name"),
@@ -384,6 +388,15 @@ def test_what_is_no_json_table_is_refused(content):
 def test_what_is_no_toml_is_refused(content):
     with pytest.raises(CodecError):
         taskfile.read(content, toml=True)
+
+
+@pytest.mark.parametrize(
+    ("content", "toml", "place"),
+    [('name = "x"\nepsilon 1', True, "line 2, column 9"), ('{"name":\n 7,]', False, "line 2")],
+)
+def test_an_error_says_where_reading_stopped(content, toml, place):
+    with pytest.raises(CodecError, match=f"stopped at {place}"):
+        taskfile.read(content, toml=toml)
 
 
 @pytest.mark.parametrize("depth", [300, 900, 950, 980])
@@ -545,7 +558,7 @@ def test_a_shuffled_task_is_read_and_its_document_is_read_again():
 
 
 def test_only_a_shuffled_task_may_leave_its_epsilon_out():
-    with pytest.raises(CodecError, match="name, epsilon and plan"):
+    with pytest.raises(CodecError, match="must have the entry `epsilon`"):
         read({"name": "browser", "plan": {"kind": "histogram", "domain": ["a", "b"]}})
     without = SHUFFLE.replace("epsilon = 3.0", "").replace("central = 0.5", "")
     with pytest.raises(ParameterError, match="must state `epsilon`, or `central`"):

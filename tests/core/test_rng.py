@@ -122,3 +122,34 @@ def test_an_impossible_limit_is_refused(limits):
 
 def test_no_limits_draw_nothing():
     assert stream().below(np.array([], np.int64)).tolist() == []
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 1000, (1 << 31) + 1, (1 << 32) - 1, 1 << 32, 3 << 61])
+def test_single_draws_are_those_of_arrays(limit):
+    """Limits above half of the range are redrawn nearly every second time."""
+    for seed in range(50):
+        stream = bytes(SeededRng(seed).bytes(4096))
+        alone, arrays = RecordedRng(stream), RecordedRng(stream)
+        for threshold in (0, 1 << 63, (1 << 64) - 1):
+            assert alone.coin(threshold) == arrays.bernoulli(threshold, 1)[0]
+        assert alone.word() == arrays.words(1)[0]
+        assert alone.long() == arrays.longs(1)[0]
+        for _ in range(5):
+            assert alone.integer(limit) == arrays.integers(limit, 1)[0]
+        assert alone.consumed == arrays.consumed
+
+
+def test_draws_one_by_one_are_those_of_single_draws():
+    limits = [3, (1 << 31) + 1, 7, (3 << 30) + 1, 1, 1000]
+    for seed in range(50):
+        stream = bytes(SeededRng(seed).bytes(4096))
+        alone, ahead = RecordedRng(stream), RecordedRng(stream)
+        expected = [alone.integer(limit) for limit in limits]
+        assert list(ahead.integers_one_by_one(limits, len(limits))) == expected
+        assert alone.consumed == ahead.consumed
+
+
+@pytest.mark.parametrize("limit", [0, -1, (1 << 63) + 1])
+def test_a_single_draw_needs_a_limit_that_can_be_drawn(limit):
+    with pytest.raises(ParameterError, match="`limit` must be"):
+        RecordedRng(b"").integer(limit)

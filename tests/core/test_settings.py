@@ -267,3 +267,11 @@ def test_each_entry_of_plain_texts_is_plain():
     assert settings.plain_texts("names", ["a", "b"], 1) == ("a", "b")
     text = refusal(settings.plain_texts, "names", ["a", "b\0"], 9)
     assert text.startswith("each entry of `names` must be text without control")
+
+
+def test_a_set_of_texts_means_the_same_in_every_process():
+    """The order of a set depends on the seed of the hash, which differs between processes."""
+    names = [f"name {number:03}" for number in range(100)]
+    assert settings.texts("labels", set(names)) == tuple(names)
+    assert settings.texts("labels", frozenset(names)) == tuple(names)
+    assert settings.texts("labels", reversed(names)) == tuple(reversed(names))

@@ -99,7 +99,6 @@ SPECIFIED_BY = {
     # Web: what was first the collector's is specified by its tests
     "web/group_commit.py": "collector/test_intake.py",
     "web/routes.py": "collector/test_api.py",
-    "web/store/postgres.py": "collector/store/test_postgres_accept.py",
     "web/uploads.py": "collector/test_upload.py",
     "web/openapi.py": "collector/test_openapi.py",
     "web/problem_response.py": "web/test_problems.py",

@@ -90,6 +90,15 @@ class HalfTheNoise(GRR):
         return replace(honest, unheld=honest.unheld / 2, held=honest.held / 2)
 
 
+class OtherBytesAlone(GRR):
+    """Draws the lie before the coin, where one person answers."""
+
+    def response_to(self, value, rng):
+        other = rng.integer(self.size - 1)
+        honest = rng.coin(self.keep)
+        return value if honest else other + (other >= value)
+
+
 WIDE = 300  # two bytes a report: one byte cannot be cut
 TWINS = {
     checks.samples_follow_the_likelihood: UniformOverAll(1.0, 4),
@@ -100,6 +109,7 @@ TWINS = {
     checks.a_cut_report_is_refused: Lenient(1.0, WIDE),
     checks.tallies_add_up: CountsCalls(1.0, 4),
     checks.draws_do_not_depend_on_the_value: DrawsMoreForOne(1.0, 4),
+    checks.one_report_is_that_of_an_array: OtherBytesAlone(1.0, 4),
     checks.values_outside_the_domain_are_refused_before_a_draw: TakesAnything(1.0, 4),
     checks.the_document_restores_it: Folded(1.0, 4),
     checks.one_report_is_an_unbiased_estimate: WrongCollisions(1.0, 4),

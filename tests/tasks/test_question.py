@@ -9,9 +9,11 @@ from accounting import every_draw
 from sottovoce.domains.integers import Integers
 from sottovoce.encodings.sample import Sample
 from sottovoce.errors import ParameterError
+from sottovoce.lab.checks import RecordedRng
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths import exact
 from sottovoce.mechanisms.grr import GRR
+from sottovoce.mechanisms.olh import OLH
 from sottovoce.mechanisms.sue import SUE
 from sottovoce.plans.itemsets.padding import amplified
 from sottovoce.tasks.question import Address, Ask, Question
@@ -28,6 +30,23 @@ def test_a_question_may_state_more_but_not_less():
     assert Question(GRR(1.0, 4), epsilon=1.5).epsilon == 1.5
     with pytest.raises(ParameterError, match="spends more than the `epsilon` it states"):
         Question(GRR(2.0, 4), epsilon=1.0)
+
+
+@pytest.mark.parametrize(
+    "question", [NARROW, Question(OLH(1.0, 50)), Question(GRR(1.0, 3), Modulo(3, 1))]
+)
+def test_the_report_of_one_person_is_that_of_an_array(question):
+    value = np.array([2])
+    draw = 5**27
+    for seed in range(20):
+        stream = bytes(SeededRng(seed).bytes(4096))
+        alone, array = RecordedRng(stream), RecordedRng(stream)
+        packed = question.mechanism.pack(question.privatize(value, array))
+        assert question.report(value, alone) == packed
+        draws = np.array([draw], np.uint64)
+        packed = question.mechanism.pack(question.privatize_seeded(value, draws, array))
+        assert question.report(value, alone, draw) == packed
+        assert alone.consumed == array.consumed
 
 
 @pytest.mark.parametrize("epsilon", [-1.0, 20.5, float("nan"), "1"])

@@ -3,10 +3,12 @@
 import os
 import socket
 import stat
+import subprocess
+import sys
 
 import pytest
 
-from sottovoce.errors import MismatchError
+from sottovoce.errors import MismatchError, StateError
 from sottovoce.web import folder
 
 
@@ -100,3 +102,31 @@ def test_everything_in_a_folder_is_closed(origin):
     folder.restrict(origin)
     assert {mode(path) for path in origin.rglob("*") if path.is_file()} == {0o600}
     assert {mode(path) for path in (origin, *origin.rglob("*")) if path.is_dir()} == {0o700}
+
+
+def test_a_second_server_on_a_folder_is_refused_until_the_first_has_ended(tmp_path):
+    with folder.served(tmp_path):
+        with pytest.raises(StateError, match="another server is running"), folder.served(tmp_path):
+            pass
+        assert list(tmp_path.iterdir()) == []
+    with folder.served(tmp_path):
+        pass
+
+
+def test_the_death_of_a_server_frees_its_folder(tmp_path):
+    script = (
+        "import sys, time\n"
+        "from pathlib import Path\n"
+        "from sottovoce.web import folder\n"
+        "with folder.served(Path(sys.argv[1])):\n"
+        "    print('served', flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        with pytest.raises(StateError), folder.served(tmp_path):
+            pass
+        process.kill()
+    with folder.served(tmp_path):
+        pass

@@ -41,7 +41,14 @@ def test_an_error_is_its_class_and_place_and_never_its_message():
     assert "somebody" not in json.dumps(made)
 
 
-def test_what_other_libraries_say_is_only_that_they_said_something():
-    made = line("%s - connection from %s", "a", "203.0.113.7", name="uvicorn.error")
-    assert made["event"] == "uvicorn.error"
+def test_other_libraries_are_named_and_not_quoted():
+    made = line("bad request from %s", "203.0.113.7", name="somebody.library")
+    assert made["event"] == "somebody.library"
     assert "203.0.113.7" not in json.dumps(made)
+
+
+def test_lines_of_uvicorn_say_what_happened_without_what_fills_their_gaps():
+    made = line("%s - connection from %s", "a", "203.0.113.7", name="uvicorn.error")
+    assert made["event"] == "uvicorn.error: %s - connection from %s"
+    assert "203.0.113.7" not in json.dumps(made)
+    assert line("Finished.\n", name="uvicorn.error")["event"] == "uvicorn.error: Finished."

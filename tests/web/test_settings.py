@@ -46,6 +46,8 @@ def test_an_environment_that_cannot_work_is_refused(name, value):
         ("tick", -1.0),
         ("health_rate", -1),
         ("origins", "https://example.org/path"),
+        ("proxies", "nonsense"),
+        ("proxies", "127.0.0.1,proxy.example.org"),
     ],
 )
 def test_a_setting_that_cannot_work_is_named(name, value):
@@ -56,3 +58,19 @@ def test_a_setting_that_cannot_work_is_named(name, value):
 def test_a_collector_needs_a_folder():
     with pytest.raises(ParameterError, match="folder"):
         from_environment({}, {})
+
+
+@pytest.mark.parametrize("proxies", ["", "127.0.0.1", "127.0.0.1, ::1", "10.0.0.0/8", "*"])
+def test_proxies_are_addresses_and_networks(proxies):
+    assert Settings(Path(), proxies=proxies).proxies == proxies
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost"])
+def test_a_server_for_this_machine_alone_needs_no_encryption(host):
+    assert Settings(Path(), host=host).concerns == []
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "reports.example.org"])
+def test_a_server_for_others_without_a_proxy_is_a_concern(host):
+    assert "without encryption" in Settings(Path(), host=host).concerns[0]
+    assert Settings(Path(), host=host, proxies="10.0.0.1").concerns == []

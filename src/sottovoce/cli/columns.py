@@ -29,9 +29,17 @@ def _csv_rows(path: Path, names: Sequence[str]) -> Iterator[Column]:
         try:
             header = next(reader, [])
             positions = _positions(header, names)
+            empty_lines = 0
             for row in reader:
-                if row:
-                    yield _picked(row, positions, len(header), reader.line_num)
+                if not row:
+                    empty_lines += 1
+                    continue
+                if len(header) == 1:
+                    # An empty line is an empty cell of a single column, but for the last lines.
+                    for _ in range(empty_lines):
+                        yield [None]
+                    empty_lines = 0
+                yield _picked(row, positions, len(header), reader.line_num)
         except (csv.Error, UnicodeDecodeError):
             raise CodecError(
                 f"line {reader.line_num + 1} of the file is not CSV in UTF-8"

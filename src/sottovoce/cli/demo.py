@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import click
 
 from sottovoce.cli.option_groups import group_of, options_of
-from sottovoce.cli.output import as_json, coverage, print_json, progress, seed, table, warn
+from sottovoce.cli.output import as_json, coverage, print_json, seed, stages, table, warn
 from sottovoce.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ class DemoOptions:
             "--out",
             type=click.Path(file_okay=False, path_type=Path),
             default="demo",
-            help="The folder for figures, answers and the collector.",
+            help="The folder for figures, answers and the collector: new, empty, or that of an "
+            "earlier demonstration.",
         ),
         click.option(
             "--stay/--leave",
@@ -62,15 +63,14 @@ class DemoOptions:
 @as_json
 def command(seed: int | None, *, as_json: bool, **options: Any) -> None:
     """Let invented people answer a collector over HTTP; print truth and estimates."""
-    from sottovoce.lab.demonstration import demonstrate, hosted, shuffled_people
+    from sottovoce.lab.demonstration import demonstrate, hosted
+    from sottovoce.lab.demonstration_folder import prepare
 
     given = group_of(DemoOptions, options)
     stay = sys.stdout.isatty() and not as_json if given.stay is None else given.stay
-    given.out.mkdir(parents=True, exist_ok=True)
-    with hosted(given.out / "collector") as host:
-        steps = 2 * given.people + shuffled_people(given.people)
-        with progress(steps, visible=not as_json) as advance:
-            shown = demonstrate(host, given.people, given.epsilon, seed or 0, advance)
+    with hosted(prepare(given.out)) as host:
+        with stages(visible=not as_json) as seen:
+            shown = demonstrate(host, given.people, given.epsilon, seed or 0, seen)
         written = _write(shown, given.out)
         if as_json:
             print_json({**_facts(shown), "files": [str(path) for path in written]})

@@ -3,13 +3,14 @@
 No module here imports NumPy before its command runs, so that help and completion are fast.
 """
 
+import json
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from sottovoce import __version__
-from sottovoce.errors import SottovoceError
+from sottovoce.errors import MissingExtraError, SottovoceError
 
 COMMANDS = (
     "demo",
@@ -28,6 +29,9 @@ COMMANDS = (
 )
 
 
+_JSON = "sottovoce.json"  # the key of a context's notes that says whether to print JSON
+
+
 class Commands(click.Group):
     """Sub-commands by the name of their module; an error of the library becomes its exit code."""
 
@@ -40,14 +44,35 @@ class Commands(click.Group):
         command: click.Command = import_module(f"sottovoce.cli.{cmd_name}").command
         return command
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[_JSON] = "--json" in args
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except SottovoceError as error:
-            click.echo(f"Error: {error}", err=True)
-            ctx.exit(error.exit_code)
+            _fail(ctx, str(error), error.exit_code)
+        except ModuleNotFoundError as error:
+            missing = MissingExtraError.of(error)
+            if missing is None:
+                raise
+            _fail(ctx, str(missing), missing.exit_code)
         except FileNotFoundError as error:
-            raise click.FileError(str(error.filename), "no such folder or file") from error
+            _fail(ctx, f"{error.filename}: no such folder or file", 1)
+        except click.ClickException as error:
+            if not ctx.meta[_JSON]:
+                raise
+            _fail(ctx, error.format_message(), error.exit_code)
+
+
+def _fail(ctx: click.Context, message: str, exit_code: int) -> NoReturn:
+    """Print an error, as JSON where JSON was asked for, and end with its exit code."""
+    if ctx.meta[_JSON]:
+        click.echo(json.dumps({"error": message, "exit_code": exit_code}, ensure_ascii=False))
+    else:
+        click.echo(f"Error: {message}", err=True)
+    ctx.exit(exit_code)
 
 
 @click.group(

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
     from rich.table import Table
     from rich.text import Text
 
@@ -128,3 +130,52 @@ def progress(people: int, *, visible: bool) -> Iterator[Callable[[int], None] | 
     with Progress(console=Console(stderr=True), transient=True) as bar:
         asked = bar.add_task("asking", total=people)
         yield lambda count: bar.advance(asked, count)
+
+
+@contextmanager
+def stages(*, visible: bool) -> Iterator["DrawnStages | PrintedStages | None"]:
+    """Yield an observer that shows every stage of a demonstration.
+
+    A terminal gets a bar for each stage, with its time; other outputs get a line.
+    """
+    from rich.console import Console
+    from rich.progress import Progress
+
+    if not visible:
+        yield None
+        return
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield PrintedStages(console)
+        return
+    with Progress(console=console) as bars:
+        yield DrawnStages(bars)
+
+
+class PrintedStages:
+    """Prints a line for every stage."""
+
+    def __init__(self, console: "Console") -> None:
+        self._console = console
+
+    def begin(self, stage: str, count: int) -> None:
+        """Print the stage, and how many steps it has."""
+        self._console.print(f"{stage} ({count:,})", highlight=False)
+
+    def advance(self, count: int) -> None:
+        """Print nothing for a step."""
+
+
+class DrawnStages:
+    """Draws a progress bar for every stage."""
+
+    def __init__(self, bars: "Progress") -> None:
+        self._bars = bars
+
+    def begin(self, stage: str, count: int) -> None:
+        """Draw another bar."""
+        self._bar = self._bars.add_task(stage, total=count)
+
+    def advance(self, count: int) -> None:
+        """Let the newest bar grow."""
+        self._bars.advance(self._bar, count)

@@ -105,12 +105,21 @@ def show(name: str, data: Path, database: str, *, as_json: bool) -> None:
 @click.argument("name")
 @data
 @click.option("--now", is_flag=True, help="Close at once, without grace for late reports.")
+@click.option(
+    "--force", is_flag=True, help="Close even with too few users, although the task then fails."
+)
 @as_json
-def close(name: str, data: Path, database: str, *, now: bool, as_json: bool) -> None:
-    """Close the open round of the task NAME; a closed round never opens again."""
+def close(name: str, data: Path, database: str, *, now: bool, force: bool, as_json: bool) -> None:
+    """Close the open round of the task NAME; a closed round never opens again.
+
+    A round with too few users for a release is closed only with --force: the task then fails.
+    """
     from sottovoce.errors import StateError
 
     with opened(data, database) as collector:
+        if not force:
+            collector.refresh()
+            collector.find(name).check_enough_users()
         if not collector.close(name, at_once=now):
             raise StateError("this task has no round to close")
         collector.advance()
@@ -118,7 +127,8 @@ def close(name: str, data: Path, database: str, *, now: bool, as_json: bool) -> 
     if as_json:
         print_json(_facts(published))
     else:
-        click.echo(f"{name}: {published.state}")
+        reason = f": {published.record.failure}" if published.record.failure else ""
+        click.echo(f"{name}: {published.shown_state}{reason}")
 
 
 @command.command("canaries")
@@ -174,7 +184,7 @@ def _facts(published: "Published") -> dict[str, Any]:
     return {
         "name": task.name,
         "digest": published.digest,
-        "state": published.state,
+        "state": published.shown_state,
         "failure": published.record.failure,
         "trouble": published.record.trouble,
         "round": last.number,

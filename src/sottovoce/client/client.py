@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.arrays import Bytes, Reports, Values
+from sottovoce.arrays import Bytes, Values
 from sottovoce.client import spending
 from sottovoce.client.accepts import Accepts, changed_field, meaning_of
 from sottovoce.client.blind_token import BlindToken
@@ -269,8 +269,7 @@ class Client:
         version = version_of(self.notice)
         envelopes = []
         for address, question in questions:
-            report = self._report(indices, (address, question), token, rng)
-            payload = question.mechanism.pack(report).ljust(width, b"\0")
+            payload = self._report(indices, (address, question), token, rng).ljust(width, b"\0")
             envelope = Envelopes(
                 digest=version.task_digest(self.notice.fingerprint),
                 round=asked.number,
@@ -287,15 +286,16 @@ class Client:
 
     def _report(
         self, indices: Values, asked: AddressedQuestion, token: Token | None, rng: Rng
-    ) -> Reports:
+    ) -> bytes:
+        """Return the packed report to one question."""
         address, question = asked
         if self.notice.distinct is not None:
             permanent = PermanentResponses(self.ledger, self.notice)
-            return permanent.report(indices, address, question, rng)
+            return question.mechanism.pack(permanent.report(indices, address, question, rng))
         if token is None or not self.notice.fixes_seeds:
-            return question.privatize(indices, rng)
+            return question.report(indices, rng)
         draw = token.seed_draw(self.notice.fingerprint, address.slot)
-        return question.privatize_seeded(indices, np.array([draw], np.uint64), rng)
+        return question.report(indices, rng, draw)
 
     def _questions(self, asked: Round) -> Questions:
         """Return what this device is asked; in a longitudinal task the same in every round."""

@@ -172,7 +172,7 @@ class Api(ShuffleHandlers, HealthHandlers):
         return wire.Status(
             record.name,
             digest,
-            published.state,
+            published.shown_state,
             record.failure,
             record.trouble,
             rounds,
@@ -182,11 +182,12 @@ class Api(ShuffleHandlers, HealthHandlers):
 
     async def close_task(self, request: Request) -> Response:
         published = self._published(request)
-        at_once = request.query_params.get("at_once", "false")
-        if at_once not in ("true", "false"):
-            raise ParameterError("`at_once` must be true or false")
+        at_once = _flag(request, "at_once")
+        if not _flag(request, "force"):
+            await run_in_threadpool(self.collector.refresh)
+            self.collector.find(published.record.name).check_enough_users()
         name = published.record.name
-        if not await run_in_threadpool(self.collector.close, name, at_once=at_once == "true"):
+        if not await run_in_threadpool(self.collector.close, name, at_once=at_once):
             raise StateError("this task has no round to close")
         return json_response(await run_in_threadpool(self.status, self.collector.find(name)))
 
@@ -214,6 +215,14 @@ class Api(ShuffleHandlers, HealthHandlers):
 
     async def get_openapi(self, request: Request) -> Response:
         return json_response(openapi.document(TITLE, OPERATIONS))
+
+
+def _flag(request: Request, name: str) -> bool:
+    """Return a parameter of a request that is true or false, false if it is not given."""
+    text = request.query_params.get(name, "false")
+    if text not in ("true", "false"):
+        raise ParameterError(f"`{name}` must be true or false")
+    return text == "true"
 
 
 def _line(published: Published) -> wire.TaskLine:

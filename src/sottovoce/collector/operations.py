@@ -48,6 +48,9 @@ _marginal = Parameter(
     TEXT,
 )
 _now = Parameter("at_once", "query", "Close without grace for late reports.", {"type": "boolean"})
+_force = Parameter(
+    "force", "query", "Close with too few users: the task then fails.", {"type": "boolean"}
+)
 _token = Parameter(
     "id", "path", "The id of a token, as listed.", {"type": "string", "pattern": "^[0-9a-f]{12}$"}
 )
@@ -208,7 +211,7 @@ OPERATIONS = (
         "Close the open round of a task.",
         wire.Status,
         access.OPERATOR,
-        parameters=(NAME, _now),
+        parameters=(NAME, _now, _force),
         problems=("invalid", "not-found", "not-ready"),
     ),
     Operation(

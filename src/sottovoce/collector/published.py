@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import exp
 
 from sottovoce.collector.store.base import TAKING, RoundRecord, TaskRecord
 from sottovoce.core import settings
-from sottovoce.errors import ParameterError
+from sottovoce.errors import ParameterError, StateError
 from sottovoce.tasks.collection import ISSUER_KEY_BYTES, Collection
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
@@ -25,6 +26,9 @@ SHUFFLED_TO_ANYBODY = (
     " person: with `issuer`, the key that `sottovoce token issuer` prints, every report needs a"
     " blind token"
 )
+
+
+MAX_USUAL_EPSILON = 4.0  # beyond it a report is a deterrent to whoever reads it, hardly a shield
 
 
 @dataclass(frozen=True)
@@ -69,11 +73,23 @@ class Published:
 
     @property
     def concerns(self) -> tuple[str, ...]:
-        """Return what speaks against collecting like this: the plan's concerns, and strangers."""
-        if self.needs_token:
-            return self.task.concerns
-        strangers = OPEN_TO_ANYBODY if self.task.shuffle is None else SHUFFLED_TO_ANYBODY
-        return (*self.task.concerns, strangers)
+        """Return what speaks against collecting like this: the plan, epsilon, and strangers."""
+        concerns = [*self.task.concerns, *self._concerns_of_epsilon]
+        if not self.needs_token:
+            strangers = OPEN_TO_ANYBODY if self.task.shuffle is None else SHUFFLED_TO_ANYBODY
+            concerns.append(strangers)
+        return tuple(concerns)
+
+    @property
+    def _concerns_of_epsilon(self) -> list[str]:
+        epsilon = self.task.epsilon
+        if self.task.shuffle is not None or epsilon <= MAX_USUAL_EPSILON:
+            return []
+        return [
+            f"epsilon {epsilon:g} protects little: whoever sees a report can change their odds "
+            f"about an answer by a factor of {exp(epsilon):,.3g}. Most collections ask for at most "
+            f"{MAX_USUAL_EPSILON:g}"
+        ]
 
     @property
     def needs_token(self) -> bool:
@@ -170,6 +186,21 @@ class Published:
         if self.record.finished is not None:
             return "finished"
         return self.last.state.value if self.last.state in TAKING else "sealed"
+
+    @property
+    def shown_state(self) -> str:
+        """Return the state that operators and analysts see: that of clients, or failed."""
+        return "failed" if self.record.failure else self.state
+
+    def check_enough_users(self) -> None:
+        """Refuse to close the open round while it has too few users for a release."""
+        users = self.users_of(self.last)
+        if self.last.state in TAKING and users < self.least_users:
+            raise StateError(
+                f"round {self.last.number} has {users:,} of the {self.least_users:,} users that "
+                "its release needs: closed now, the task fails for ever. Wait for more users, or "
+                "close it by force"
+            )
 
     def epoch(self, round_number: int) -> int:
         """Return the epoch of a round: an enrolment token buys one message per epoch."""

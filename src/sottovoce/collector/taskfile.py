@@ -51,12 +51,14 @@ A complete task document is accepted too.
 
 import inspect
 import json
+import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
 from sottovoce.collector import shuffle_table
+from sottovoce.core.suggestion import did_you_mean
 from sottovoce.domains.base import domain_from_short
 from sottovoce.errors import CodecError, ParameterError
 from sottovoce.plans.shuffled_settings import settle
@@ -99,19 +101,26 @@ def parse(text: str, *, toml: bool, collector_key: CollectorKey | None = None) -
 def _parsed(text: str, *, toml: bool) -> Mapping[str, Any]:
     try:
         content = tomllib.loads(text) if toml else json.loads(text)
-    except (ValueError, RecursionError):
-        raise CodecError(f"the task file is not {'TOML' if toml else 'JSON'}") from None
+    except (ValueError, RecursionError) as error:
+        kind = "TOML" if toml else "JSON"
+        raise CodecError(f"the task file is not {kind}{_position(error)}") from None
     if not isinstance(content, dict):
         raise CodecError("a task file must be a table with the entries name, epsilon and plan")
     return content
 
 
+def _position(error: Exception) -> str:
+    """Return where reading stopped, without anything of the text."""
+    found = re.search(r"line \d+,? column \d+", str(error))
+    return f": reading stopped at {found.group()}" if found else ""
+
+
 def _task(content: Mapping[str, Any], collector_key: CollectorKey | None) -> Task:
     needed = {"name", "plan"} if "shuffle" in content else {"name", "epsilon", "plan"}
-    if not needed <= set(content):
-        raise CodecError("a task file must have the entries name, epsilon and plan")
-    if set(content) - _ENTRIES:
-        raise CodecError(f"a task file may have only the entries {', '.join(sorted(_ENTRIES))}")
+    for entry in ("name", "epsilon", "plan"):
+        if entry in needed - set(content):
+            raise CodecError(f"a task file must have the entry `{entry}`")
+    _check_known("a task file", content, _ENTRIES)
     tables = [content["plan"], content.get("collection", {}), content.get("shuffle", {})]
     epsilon = content.get("epsilon")
     if not all(isinstance(table, dict) for table in tables) or isinstance(epsilon, (bool, list)):
@@ -138,11 +147,29 @@ def _plan(entries: dict[str, Any]) -> Plan:
     kind = entries.pop("kind", None)
     if not isinstance(kind, str):
         raise CodecError("`plan` must have a `kind`")
-    plan_class: type[Plan] = Plan.kinds[kind]
+    plan_class = _plan_class(kind)
     known = set(inspect.signature(plan_class).parameters)
     settings = {key: _value(value) for key, value in plan_class.check_settings(entries).items()}
     plan: Plan = _built(plan_class, settings, known)
     return plan
+
+
+def _plan_class(kind: str) -> type[Plan]:
+    try:
+        return Plan.kinds[kind]
+    except ParameterError as error:
+        known = [plan.kind for plan in Plan.kinds.classes()]
+        suggestion = did_you_mean(kind, known)
+        kinds = ", ".join(known)
+        raise ParameterError(f"{error}; `plan.kind` must be one of {kinds}.{suggestion}") from None
+
+
+def _check_known(owner: str, entries: Iterable[str], known: set[str]) -> None:
+    """Refuse an entry that is not known, and name the one that was probably meant."""
+    for entry in sorted(set(entries) - set(known)):
+        names = ", ".join(sorted(known))
+        suggestion = did_you_mean(entry, known)
+        raise CodecError(f"{owner} has no entry {entry[:40]!r}, only {names}.{suggestion}")
 
 
 def _value(value: Any) -> Any:
@@ -158,10 +185,15 @@ def _value(value: Any) -> Any:
 
 
 def _built(cls: Any, settings: Mapping[str, Any], known: set[str]) -> Any:
-    if set(settings) - known:
-        raise ParameterError(
-            f"the settings of a {cls.__name__.lower()} are: {', '.join(sorted(known))}"
-        )
+    _check_known(f"`{cls.__name__}`", settings, known)
+    required = [
+        name
+        for name, parameter in inspect.signature(cls).parameters.items()
+        if parameter.default is parameter.empty
+    ]
+    for name in required:
+        if name not in settings:
+            raise CodecError(f"`{cls.__name__}` must have the entry `{name}`")
     try:
         return cls(**settings)
     except (TypeError, ValueError, AttributeError, ArithmeticError) as error:

@@ -18,11 +18,20 @@ def unsigned(size: int) -> str:
     >>> unsigned(256), unsigned(257), unsigned(1 << 20)
     ('<u1', '<u2', '<u4')
     """
+    return f"<u{index_bytes(size)}"
+
+
+def index_bytes(size: int) -> int:
+    """Return the bytes of that type.
+
+    >>> index_bytes(256), index_bytes(257), index_bytes(1 << 20)
+    (1, 2, 4)
+    """
     if size <= 1 << 8:
-        return "<u1"
+        return 1
     if size <= 1 << 16:
-        return "<u2"
-    return "<u4" if size <= 1 << 32 else "<u8"
+        return 2
+    return 4 if size <= 1 << 32 else 8
 
 
 def rows(data: bytes, dtype: npt.DTypeLike) -> npt.NDArray[Any]:

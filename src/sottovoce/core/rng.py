@@ -10,12 +10,16 @@ so that a recorded stream replays in any language:
   outcome is rejected, and drawn again after all other draws of the same call.
 * ``integers`` with a larger limit takes one 64-bit word per draw, cuts it to the bits of the limit,
   and draws again what is not below the limit.
+
+``coin``, ``integer``, ``word`` and ``long`` make the same draws one at a time, in plain integers.
 """
 
 import hashlib
 import hmac
 import os
+import struct
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -24,6 +28,7 @@ from sottovoce.errors import ParameterError
 
 _CHUNK = 1 << 20  # bytes asked of the operating system at once: they stay in the cache
 _BLOCK_BYTES = 32  # of SHA-256
+_LOW_WORD = (1 << 32) - 1
 
 
 class Rng(ABC):
@@ -68,6 +73,53 @@ class Rng(ABC):
             drawn[open_draws] = product >> np.uint64(32)
             biased = product.astype(np.uint32) < (1 << 32) % open_limits
             open_draws = open_draws[biased]
+        return drawn
+
+    def word(self) -> int:
+        """Return one uniform 32-bit word, as ``words`` would."""
+        return int.from_bytes(self.bytes(4), "little")
+
+    def long(self) -> int:
+        """Return one uniform 64-bit word, as ``longs`` would."""
+        return int.from_bytes(self.bytes(8), "little")
+
+    def coin(self, threshold: int) -> bool:
+        """Return one coin, as ``bernoulli`` would."""
+        return int.from_bytes(self.bytes(8), "little") < threshold
+
+    def integer(self, limit: int) -> int:
+        """Return one integer uniform in [0, limit), as ``integers`` would."""
+        if not 1 <= limit <= 1 << 63:
+            raise ParameterError(f"`limit` must be a whole number from 1 to 2^63, not {limit}")
+        if limit >= 1 << 32:
+            return self._integer_of_long(limit)
+        product = int.from_bytes(self.bytes(4), "little") * limit
+        while product & _LOW_WORD < (1 << 32) % limit:
+            product = int.from_bytes(self.bytes(4), "little") * limit
+        return product >> 32
+
+    def integers_one_by_one(self, limits: Iterable[int], count: int) -> Iterator[int]:
+        """Yield one integer below each of ``count`` limits below 2^32, as ``integer`` would.
+
+        The words that are needed at least are read at once.
+        """
+        words = self._ahead(count)
+        for limit in limits:
+            product = next(words) * limit
+            while product & _LOW_WORD < (1 << 32) % limit:
+                product = next(words) * limit
+            yield product >> 32
+
+    def _ahead(self, count: int) -> Iterator[int]:
+        yield from struct.unpack(f"<{count}I", self.bytes(4 * count))
+        while True:  # words that were drawn again
+            yield self.word()
+
+    def _integer_of_long(self, limit: int) -> int:
+        low_bits = (1 << (limit - 1).bit_length()) - 1
+        drawn = self.long() & low_bits
+        while drawn >= limit:
+            drawn = self.long() & low_bits
         return drawn
 
     def _below_word(self, limit: int, count: int) -> tuple[Ints, Bools]:

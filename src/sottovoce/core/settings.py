@@ -16,6 +16,7 @@ import json
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Hashable, Iterable, Sequence, Sized
+from collections.abc import Set as AbstractSet
 from functools import cache
 from math import isfinite
 from numbers import Real
@@ -254,6 +255,8 @@ def wholes(
 def texts(name: str, values: Iterable[Any]) -> tuple[str, ...]:
     """Return a collection whose every entry is text of at least one character.
 
+    A set has no order of its own: it is sorted, so that it means the same in every process.
+
     >>> texts("labels", ("cat", ""))
     Traceback (most recent call last):
     sottovoce.errors.ParameterError: each entry of `labels` must be text that is not empty, not ''
@@ -262,7 +265,7 @@ def texts(name: str, values: Iterable[Any]) -> tuple[str, ...]:
     for value in listed:
         if not isinstance(value, str) or not value:
             _refuse_entry(name, "be text that is not empty", value)
-    return listed
+    return tuple(sorted(listed)) if isinstance(values, AbstractSet) else listed
 
 
 def plain_texts(name: str, values: Iterable[Any], max_length: int) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ Check: TypeAlias = Callable[[Any], None]
 
 FIVE_SIGMA = 5.0
 SAMPLES = 200_000
+STREAMS = 20  # random streams from which single reports are drawn
 
 
 class RecordedRng(Rng):
@@ -139,6 +140,28 @@ def tallies_add_up(mechanism: Mechanism) -> None:
     _raises(MismatchError, mechanism.estimate, other)
 
 
+def one_report_is_that_of_an_array(mechanism: Mechanism) -> None:
+    """A device that answers for one person sends what an array of one person gives.
+
+    It takes the same random bytes, and refuses a value outside before it takes any.
+    """
+    for number in range(STREAMS):
+        stream = bytes(SeededRng(number).bytes(1 << 14))
+        draw = int.from_bytes(stream[-8:], "little")
+        for value in (0, mechanism.size // 2, mechanism.size - 1):
+            values, draws = np.array([value]), np.array([draw], np.uint64)
+            alone, array = RecordedRng(stream), RecordedRng(stream)
+            assert mechanism.report(value, alone) == mechanism.pack(
+                mechanism.privatize(values, array)
+            )
+            assert mechanism.report_seeded(value, draw, alone) == mechanism.pack(
+                mechanism.privatize_seeded(values, draws, array)
+            )
+            assert alone.consumed == array.consumed
+    for outside in (-1, mechanism.size):
+        _raises(DomainError, mechanism.report, outside, RecordedRng(b""))
+
+
 def draws_do_not_depend_on_the_value(mechanism: Mechanism) -> None:
     """One stream of random bytes is read to the same length whatever the value."""
     stream = bytes(SeededRng(6).bytes(1 << 16))
@@ -219,6 +242,7 @@ BASELINE_CHECKS: list[Check] = [
     a_cut_report_is_refused,
     tallies_add_up,
     draws_do_not_depend_on_the_value,
+    one_report_is_that_of_an_array,
     values_outside_the_domain_are_refused_before_a_draw,
     no_document_names_it,
 ]

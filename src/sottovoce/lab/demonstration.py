@@ -4,15 +4,14 @@ The collector is a real one, and real clients send over HTTP.
 """
 
 import json
-import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from sottovoce.answers.outcome import Outcome
 from sottovoce.arrays import Floats
@@ -37,9 +36,27 @@ from sottovoce.wire import codec
 DEVICES, PAGE = 1_000, 1_000  # people with a Python device, and people in a browser
 AT_ONCE = 1_000  # messages of the crowd in one request
 SHUFFLED = 5_000  # people whose messages pass two shufflers
-_PATIENCE = 60  # seconds until a round must be sealed
+_PATIENCE = 600  # seconds until a round must be sealed: a busy machine compiles kernels slowly
 
-Progress = Callable[[int], None]
+
+class Stages(Protocol):
+    """Observes how a demonstration proceeds."""
+
+    def begin(self, stage: str, count: int) -> None:
+        """Note that a stage begins, in which so many steps are to be made."""
+
+    def advance(self, count: int) -> None:
+        """Note that some steps of the present stage are made."""
+
+
+class UnobservedStages:
+    """Notes nothing."""
+
+    def begin(self, stage: str, count: int) -> None:
+        """Ignore the stage."""
+
+    def advance(self, count: int) -> None:
+        """Ignore the steps."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +100,10 @@ class Demonstration:
 
 @contextmanager
 def hosted(folder: Path) -> Iterator[Hosted]:
-    """Yield a fresh collector on a free port; it stops with the block."""
-    shutil.rmtree(folder, ignore_errors=True)
+    """Yield a collector on a free port, in a folder that does not exist yet.
+
+    It stops with the block.
+    """
     store = open_store(Settings(data=folder))
     token = access.issue(store, access.ANALYST, int(clock()), label="demonstration")[0]
     store.close()
@@ -107,10 +126,10 @@ def hosted(folder: Path) -> Iterator[Hosted]:
 
 
 def demonstrate(
-    host: Hosted, people: int, epsilon: float, seed: int, progress: Progress | None = None
+    host: Hosted, people: int, epsilon: float, seed: int, stages: Stages | None = None
 ) -> Demonstration:
     """Run both collections to their answers."""
-    progress = progress or (lambda count: None)
+    stages = stages or UnobservedStages()
     survey, sleep = _tasks(people, epsilon)
     values = residents.people(people, seed)
     hours = residents.sleep(people, seed)
@@ -119,31 +138,31 @@ def demonstrate(
             collector.create(codec.canonical(codec.document(task)), toml=False)
             _appears(host, task.name)
         started = time.perf_counter()
-        sent = _survey(host, survey, values, progress)
-        _crowd(host, sleep, hours, progress)
-        answers = _answer(collector, survey)
-        slept = _answer(collector, sleep)
+        sent = _survey(host, survey, values, stages)
+        stages.begin("everybody sends how long they slept", people)
+        _crowd(host, sleep, hours, stages)
+        stages.begin("the collector seals and decodes both collections", 2)
+        answers = _answer(host, collector, survey)
+        stages.advance(1)
+        slept = _answer(host, collector, sleep)
+        stages.advance(1)
         seconds = time.perf_counter() - started
-        shuffled = _shuffled(host, collector, values["browser"], progress)
+        shuffled = _shuffled(host, collector, values["browser"], stages)
     compared = compare(survey.plan, values, answers)
     return Demonstration(survey, answers, compared, sleep, slept, hours, *sent, seconds, shuffled)
 
 
-def shuffled_people(people: int) -> int:
-    """Return how many of the people answer the shuffled task too."""
-    return min(people, SHUFFLED)
-
-
 def _shuffled(
-    host: Hosted, collector: Collector, browsers: Sequence[str], progress: Progress
+    host: Hosted, collector: Collector, browsers: Sequence[str], stages: Stages
 ) -> ShuffledDemonstration | None:
     """Let some people answer through two hops; nothing without the library that seals messages."""
     try:
         import cryptography  # noqa: F401
     except ModuleNotFoundError:
         return None
-    chosen = list(browsers[: shuffled_people(len(browsers))])
-    return demonstrate_shuffled(host.url, collector, chosen, progress)
+    chosen = list(browsers[:SHUFFLED])
+    stages.begin("some of them answer once more, through two shufflers", len(chosen))
+    return demonstrate_shuffled(host.url, collector, chosen, stages.advance)
 
 
 def _tasks(people: int, epsilon: float) -> tuple[Task, Task]:
@@ -163,7 +182,7 @@ def _tasks(people: int, epsilon: float) -> tuple[Task, Task]:
 
 
 def _survey(
-    host: Hosted, task: Task, values: dict[str, Any], progress: Progress
+    host: Hosted, task: Task, values: dict[str, Any], stages: Stages
 ) -> tuple[bytes, int, int, int, str]:
     """Let everybody answer: some on devices, some in a page, the crowd all at once."""
     columns = [list(column) for column in values.values()]
@@ -171,17 +190,20 @@ def _survey(
     devices = min(DEVICES, people // 10)
     page = min(PAGE, people // 10)
     records = [_record(values, index) for index in range(devices + page)]
-    message = _devices(host, task.name, records[:devices], progress)
+    stages.begin("people with a device of their own answer the survey", devices)
+    message = _devices(host, task.name, records[:devices], stages)
     note = ""
+    stages.begin("people in a web page answer it", page)
     try:
         in_page = browser.answer(host.url, task.name, records[devices:])
-        progress(in_page)
+        stages.advance(in_page)
     except (MissingExtraError, UnavailableError) as error:
         in_page = 0
         note = f"nobody answered in a browser: {error}"
     first = devices + in_page
     others = {name: column[first:] for name, column in zip(values, columns, strict=True)}
-    _crowd(host, task, others, progress)
+    stages.begin("the crowd answers it", people - first)
+    _crowd(host, task, others, stages)
     return message, devices, in_page, people - first, note
 
 
@@ -192,9 +214,7 @@ def _record(values: dict[str, Any], index: int) -> dict[str, Any]:
     }
 
 
-def _devices(
-    host: Hosted, name: str, records: Sequence[dict[str, Any]], progress: Progress
-) -> bytes:
+def _devices(host: Hosted, name: str, records: Sequence[dict[str, Any]], stages: Stages) -> bytes:
     """Let each person's own device fetch the task, answer and send; returns one of the messages."""
     message = b""
     for record in records:
@@ -203,18 +223,18 @@ def _devices(
         message = device.answer(name, record)
         device.flush()
         ledger.close()
-        progress(1)
+        stages.advance(1)
     return message
 
 
-def _crowd(host: Hosted, task: Task, values: Any, progress: Progress) -> None:
+def _crowd(host: Hosted, task: Task, values: Any, stages: Stages) -> None:
     messages = crowd.messages(task, values)
     remote = CollectorApi(host.url)
     for start in range(0, len(messages), AT_ONCE):
         receipt = remote.send(task.name, messages[start : start + AT_ONCE])
         if receipt.refused:
             raise UnavailableError("the collector refused messages of the demonstration")
-        progress(receipt.accepted)
+        stages.advance(receipt.accepted)
 
 
 def _appears(host: Hosted, name: str) -> None:
@@ -227,9 +247,11 @@ def _appears(host: Hosted, name: str) -> None:
     raise UnavailableError("the collector does not publish its tasks")
 
 
-def _answer(collector: Collector, task: Task) -> Outcome:
+def _answer(host: Hosted, collector: Collector, task: Task) -> Outcome:
     """Return the answer once the collector has sealed the round and finished."""
     for _ in range(10 * _PATIENCE):
+        if host.process.poll() is not None:
+            raise UnavailableError(f"the collector ended: see {host.folder / 'collector.log'}")
         collector.refresh()
         if collector.find(task.name).record.finished is not None:
             return collector.answer(task.name)

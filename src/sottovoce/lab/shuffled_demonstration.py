@@ -4,7 +4,6 @@ Both hops are real processes, started by their command.  Devices are many, so th
 made and sealed over arrays; each is what one device would send.
 """
 
-import shutil
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -15,7 +14,7 @@ from sottovoce.client.transport import CollectorApi, ShufflerApi
 from sottovoce.collector import key_files
 from sottovoce.collector.collector import Collector
 from sottovoce.errors import UnavailableError
-from sottovoce.lab import crowd
+from sottovoce.lab import crowd, demonstration_folder
 from sottovoce.lab.hop_processes import HopPlace, round_sealing
 from sottovoce.lab.truth.compare import Comparison, compare
 from sottovoce.plans.frequencies.histogram import Histogram
@@ -29,7 +28,7 @@ CENTRAL = 1.0  # what the collector alone may learn
 DELTA = 1e-6
 HOPS = 2
 AT_ONCE = 1_000  # messages in one request
-_PATIENCE = 120  # seconds until the batch must have passed both hops
+_PATIENCE = 600  # seconds until the batch must have passed both hops
 
 Progress = Callable[[int], None]
 
@@ -53,8 +52,7 @@ def demonstrate_shuffled(
     ``url`` is the address of the collector's own process, which serves the same folder.
     """
     started = time.perf_counter()
-    folder = collector.folder.parent / "hops"
-    shutil.rmtree(folder, ignore_errors=True)
+    folder = collector.folder.parent / demonstration_folder.HOPS
     places = [HopPlace.new(folder / str(number)) for number in range(HOPS)]
     task = _task(collector, places, sorted(set(values)), len(values))
     with ExitStack() as stack:

@@ -16,6 +16,7 @@ from sottovoce.core import settings
 from sottovoce.core.rng import Rng, SystemRng
 from sottovoce.engine.memory import ReportBatch, drive
 from sottovoce.errors import ConcernWarning, NoDataError, ParameterError
+from sottovoce.lab import frames
 from sottovoce.lab.attacks.base import Attack, RoundAtHop
 from sottovoce.lab.batches import Batches, beside, false_batches, with_fakes
 from sottovoce.lab.seeded import SeededRng
@@ -38,10 +39,11 @@ def simulate(
 ) -> Outcome:
     """Return the outcome that a task gives when these people are asked.
 
-    Every report is made, packed and unpacked as on a device.  Without a ``seed`` the randomness is
-    the operating system's, as it is there.  With an ``attack``, attackers join the people until
-    they are a ``share`` of all who answer.  The fakes of a shuffled task are added as its shufflers
-    add them.
+    ``values`` has one entry per person, or is a frame of pandas, polars or Arrow with one row per
+    person.  Every report is made, packed and unpacked as on a device.  Without a ``seed`` the
+    randomness is the operating system's, as it is there.  With an ``attack``, attackers join the
+    people until they are a ``share`` of all who answer.  The fakes of a shuffled task are added as
+    its shufflers add them.
     """
     rng = SystemRng() if seed is None else SeededRng(seed)
     return Simulation(task, rng, attack, share).run(values)
@@ -67,7 +69,8 @@ class Simulation:
 
     def run(self, values: Iterable[Any]) -> Outcome:
         """Return the outcome when these people are asked."""
-        indices = self.task.plan.domain.indices(values)
+        domain = self.task.plan.domain
+        indices = domain.indices(frames.values_of(domain, values))
         if not len(indices):
             raise NoDataError("there is nobody to ask")
         for concern in self.task.concerns:

@@ -38,7 +38,7 @@ from sottovoce.core.product_target import OuterProduct, ProductTarget
 from sottovoce.core.rng import Rng
 from sottovoce.core.tally import Tally
 from sottovoce.errors import ParameterError
-from sottovoce.maths import binomial, exact, hashing, occupancy
+from sottovoce.maths import binomial, exact, hashing, integer_hashing, occupancy
 from sottovoce.mechanisms.base import PureMechanism, threshold
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.seed_search import SeedSearch
@@ -164,6 +164,19 @@ class AffineResponse(SeededMechanism, PureMechanism, kind="affine"):
     def respond(self, values: Values, seeds: Longs, rng: Rng) -> Reports:
         hashed = hashing.affine_hash(seeds, self.points(values), self.bits, self.rank)
         return self._join(seeds, self.response.privatize(hashed.astype(np.int64), rng))
+
+    def report(self, value: int, rng: Rng) -> bytes:
+        value = self.check_value(value)
+        return self._report_under(rng.long(), value, rng)
+
+    def report_seeded(self, value: int, draw: int, rng: Rng) -> bytes:
+        return self._report_under(draw, self.check_value(value), rng)
+
+    def _report_under(self, seed: int, value: int, rng: Rng) -> bytes:
+        point = integer_hashing.permute(value, self.bits, self.groups) if self.permuted else value
+        hashed = integer_hashing.affine_bucket(seed, point, self.bits, self.rank)
+        response = self.response.response_to(hashed, rng)
+        return seed.to_bytes(8, "little") + response.to_bytes(2, "little")
 
     def draw_blanket(self, count: int, rng: Rng) -> Reports:
         return self.draw_blanket_under(self.draw_seeds(rng, count), rng)

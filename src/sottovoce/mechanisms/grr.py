@@ -16,7 +16,7 @@ import numpy as np
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
 from sottovoce.core.influence import SizedSetInfluence
 from sottovoce.core.noise import BalancedNoise
-from sottovoce.core.packing import below, rows, unsigned
+from sottovoce.core.packing import below, index_bytes, rows, unsigned
 from sottovoce.core.rng import Rng
 from sottovoce.core.tally import Tally
 from sottovoce.errors import ParameterError
@@ -90,7 +90,7 @@ class GRR(PureMechanism, kind="grr"):
 
     @property
     def width(self) -> int:
-        return np.dtype(unsigned(self.size)).itemsize
+        return index_bytes(self.size)
 
     def privatize(self, values: Values, rng: Rng) -> Reports:
         values = self.check(values)
@@ -98,6 +98,17 @@ class GRR(PureMechanism, kind="grr"):
         others = rng.integers(self.size - 1, len(values))
         others += others >= values  # skip the true value: uniform over the remaining ones
         return np.where(honest, values, others)
+
+    def response_to(self, value: int, rng: Rng) -> int:
+        """Return the response to one value, with the draws of ``privatize``."""
+        honest = rng.coin(self.keep)
+        other = rng.integer(self.size - 1)
+        if other >= value:
+            other += 1  # skip the true value
+        return value if honest else other
+
+    def report(self, value: int, rng: Rng) -> bytes:
+        return self.response_to(self.check_value(value), rng).to_bytes(self.width, "little")
 
     def draw_blanket(self, count: int, rng: Rng) -> Reports:
         # Every report has the probability q under all values but one.

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values, Words
 from sottovoce.core import settings
-from sottovoce.core.packing import below, rows, unsigned
+from sottovoce.core.packing import below, index_bytes, rows
 from sottovoce.core.plausibility import (
     FALSE_ALARM,
     PairLaw,
@@ -32,7 +32,7 @@ from sottovoce.core.plausibility import (
 from sottovoce.core.rng import Rng
 from sottovoce.core.tally import Tally
 from sottovoce.errors import ParameterError
-from sottovoce.maths import exact, occupancy
+from sottovoce.maths import exact, integer_hashing, occupancy
 from sottovoce.maths.hashing import bucket, words_of, xxh32
 from sottovoce.mechanisms.base import PureMechanism, threshold
 from sottovoce.mechanisms.grr import GRR
@@ -101,7 +101,12 @@ class LocalHashing(SeededMechanism, PureMechanism):
     @property
     def layout(self) -> npt.DTypeLike:
         """Return the fields of a packed report: its seed, then its bucket."""
-        return [("seed", "<u4"), ("bucket", unsigned(max(self.buckets, 1 << 16)))]
+        return [("seed", "<u4"), ("bucket", f"<u{self.bucket_bytes}")]
+
+    @cached_property
+    def bucket_bytes(self) -> int:
+        """Return the bytes of a packed bucket."""
+        return index_bytes(max(self.buckets, 1 << 16))
 
     @property
     def width(self) -> int:
@@ -110,11 +115,34 @@ class LocalHashing(SeededMechanism, PureMechanism):
     def draw_seeds(self, rng: Rng, users: int) -> Words:
         return rng.words(users)
 
+    def draw_seed(self, rng: Rng) -> int:
+        """Return a random seed for one user."""
+        return rng.word()
+
     def seeds_of(self, reports: Reports) -> Words:
         return _columns(reports)[0]
 
     def respond(self, values: Values, seeds: Values, rng: Rng) -> Reports:
         return self._join(seeds, self.response.privatize(self.hash(values, seeds), rng))
+
+    def hash_one(self, value: int, seed: int) -> int:
+        """Return the bucket of one value under one seed."""
+        return integer_hashing.xxh32(value, self._word_count, seed) * self.buckets >> 32
+
+    @cached_property
+    def _word_count(self) -> int:
+        return max(1, -(-(self.size - 1).bit_length() // 32))
+
+    def report(self, value: int, rng: Rng) -> bytes:
+        value = self.check_value(value)
+        return self._report_under(self.draw_seed(rng), value, rng)
+
+    def report_seeded(self, value: int, draw: int, rng: Rng) -> bytes:
+        return self._report_under(draw % self.seed_count, self.check_value(value), rng)
+
+    def _report_under(self, seed: int, value: int, rng: Rng) -> bytes:
+        response = self.response.response_to(self.hash_one(value, seed), rng)
+        return seed.to_bytes(4, "little") + response.to_bytes(self.bucket_bytes, "little")
 
     def draw_blanket(self, count: int, rng: Rng) -> Reports:
         return self.draw_blanket_under(self.draw_seeds(rng, count), rng)

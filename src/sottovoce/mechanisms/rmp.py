@@ -13,6 +13,7 @@ Source: Wang 2021, section 3.1.3.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -90,12 +91,19 @@ class RMP(LocalHashing, kind="rmp"):
 
     @property
     def layout(self) -> npt.DTypeLike:
-        return [("row", "<u4"), ("sign", "<u1")]
+        return [("row", "<u4"), ("sign", f"<u{self.bucket_bytes}")]
+
+    @cached_property
+    def bucket_bytes(self) -> int:
+        return 1
 
     def draw_seeds(self, rng: Rng, users: int) -> Words:
         if not self.rows:
             return super().draw_seeds(rng, users)
         return rng.integers(self.rows, users).astype(np.uint32)
+
+    def draw_seed(self, rng: Rng) -> int:
+        return rng.integer(self.rows) if self.rows else super().draw_seed(rng)
 
     def unpack(self, data: bytes) -> Reports:
         reports = super().unpack(data)

@@ -128,6 +128,30 @@ class SubsetSelection(PureMechanism, kind="subset"):
         _toggle(subsets, holders, values[holders])
         return subsets
 
+    def report(self, value: int, rng: Rng) -> bytes:
+        value = self.check_value(value)
+        holds = rng.coin(self.keep)
+        replaced = rng.integer(self.chosen)
+        picked_values: list[int] = []
+        subset: set[int] = set()
+        steps = range(self.size - 1 - self.chosen, self.size - 1)
+        limits = range(steps.start + 1, steps.stop + 1)
+        draws = rng.integers_one_by_one(limits, self.chosen)
+        for last, drawn in zip(steps, draws, strict=True):
+            if drawn >= value:
+                drawn += 1  # skip the held value
+            if drawn in subset:
+                drawn = last + (last >= value)  # and skip it here as well
+            subset.add(drawn)
+            picked_values.append(drawn)
+        if holds:
+            subset.remove(picked_values[replaced])
+            subset.add(value)
+        bits = 0
+        for member in subset:
+            bits |= 1 << member
+        return bits.to_bytes(self.width, "little")
+
     def draw_blanket(self, count: int, rng: Rng) -> Reports:
         """Return uniform sets, by Floyd's algorithm.
 

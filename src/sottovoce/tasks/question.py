@@ -23,7 +23,7 @@ from sottovoce.domains.base import Domain
 from sottovoce.encodings.base import Encoding
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
-from sottovoce.maths.hashing import MAX_INTEGER_BITS
+from sottovoce.maths.hashing import MAX_INTEGER_BITS, numbers_of
 from sottovoce.mechanisms.base import Mechanism
 
 
@@ -276,6 +276,17 @@ class Question(Ask, kind="question"):
         """Return one report per value; values are what ``indices`` of the task's domain returns."""
         encoded = self.encoding(values, rng) if self.encoding else values
         return self.mechanism.privatize(encoded, rng)
+
+    def report(self, value: Values, rng: Rng, draw: int | None = None) -> bytes:
+        """Return the packed report of one person; ``value`` is an array with one index.
+
+        With a ``draw`` in [0, 2^64), the number gives the hash seed.
+        """
+        encoded = self.encoding(value, rng) if self.encoding else value
+        (index,) = numbers_of(encoded)
+        if draw is None:
+            return self.mechanism.report(index, rng)
+        return self.mechanism.report_seeded(index, draw, rng)
 
     def privatize_seeded(self, values: Values, draws: Longs, rng: Rng) -> Reports:
         """Return one report per value, under the hash seeds that numbers in [0, 2^64) give."""

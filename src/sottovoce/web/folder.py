@@ -5,6 +5,7 @@ Reports, hashes of tokens and sessions are in it, so the folder has the mode 070
 to others is left as it is, with a warning.
 """
 
+import fcntl
 import os
 import shutil
 import stat
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sottovoce.errors import MismatchError
+from sottovoce.errors import MismatchError, StateError
 
 _FOLDER_MODE = 0o700
 _FILE_MODE = 0o600
@@ -39,6 +40,27 @@ def make(folder: Path) -> None:
     if not folder.exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=_FOLDER_MODE, exist_ok=True)
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[None]:
+    """Hold a folder for one server while the block lasts; a second server is refused.
+
+    The lock is on the folder itself: it leaves no file, and ends with the process however it ends.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise StateError(
+            f"another server is running on {folder}: stop it first, or give each node the same "
+            "PostgreSQL with --database"
+        ) from None
+    try:
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def concerns(folder: Path) -> list[str]:

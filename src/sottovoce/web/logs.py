@@ -37,9 +37,7 @@ class JsonLines(logging.Formatter):
             "time": self.formatTime(record, self._time_format),
             "level": record.levelname,
         }
-        own = record.name.startswith("sottovoce")
-        # Messages of other libraries may quote what a client sent.
-        line["event"] = record.getMessage() if own else record.name
+        line["event"] = _event(record)
         line |= {name: getattr(record, name) for name in FIELDS if hasattr(record, name)}
         if record.exc_info and record.exc_info[0]:
             line["error"] = record.exc_info[0].__name__
@@ -48,6 +46,19 @@ class JsonLines(logging.Formatter):
                 f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno}" for frame in frames[-5:]
             ]
         return json.dumps(line)
+
+
+def _event(record: logging.LogRecord) -> str:
+    """Return what happened, without anything that a client may have sent.
+
+    Messages of other libraries may quote requests.  Those of uvicorn are constants with gaps for
+    addresses and names: the constant is shown, with its gaps empty.
+    """
+    if record.name.startswith("sottovoce"):
+        return record.getMessage()
+    if record.name.startswith("uvicorn"):
+        return f"{record.name}: {str(record.msg).strip()}"
+    return record.name
 
 
 def configure(level: int = logging.INFO, time_format: str = SECONDS) -> None:

@@ -8,6 +8,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from types import FrameType
 from typing import cast
@@ -29,19 +30,26 @@ def prepare(settings: Settings, warned: Callable[[str], None]) -> None:
     """Send logs to the standard error, keep files private, and leave in good order on a signal."""
     logs.configure(time_format=settings.log_times)
     folder.keep_private()
-    for concern in folder.concerns(settings.data):
-        _log.warning("the folder of the data is open to others")
+    for concern in concerns(settings):
+        _log.warning("the server starts although something speaks against its settings")
         warned(concern)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _leave)
 
 
+def concerns(settings: Settings) -> list[str]:
+    """Return what speaks against a server: an open folder, or no encryption."""
+    return [*folder.concerns(settings.data), *settings.concerns]
+
+
 def run(settings: Settings, create: Callable[[], ASGIApp], told: Callable[[str], None]) -> None:
     """Serve an application until a signal says stop, and finish what is under way.
 
-    ``told`` gets the address before the application is created.
+    ``told`` gets the address before the application is created.  Only nodes that share a database
+    may share a folder.
     """
-    with _door(settings) as door:
+    alone = nullcontext() if settings.database else folder.served(settings.data)
+    with alone, _door(settings) as door:
         host, port = door.getsockname()[:2]
         told(f"http://{f'[{host}]' if ':' in host else host}:{port}")
         _Server(_configuration(settings, create()), settings.grace_seconds).run(sockets=[door])

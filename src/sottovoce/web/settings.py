@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -58,6 +59,37 @@ class Settings:
         settings.whole("most_waiting", self.most_waiting, MIN_CAPACITY)
         settings.positive("tick", self.tick)
         settings.whole("session", self.session, 0)
+        _check_proxies(self.proxies)
+
+    @property
+    def concerns(self) -> list[str]:
+        """Return what speaks against these settings."""
+        if self.proxies or _is_loopback(self.host):
+            return []
+        return [
+            f"the server listens on {self.host} without encryption: whoever is on the way can read "
+            "tokens and see who answers. Put a reverse proxy with TLS in front, and name its "
+            "address with --proxies"
+        ]
+
+
+def _check_proxies(text: str) -> None:
+    for address in filter(None, text.split(",")):
+        try:
+            ip_network(address.strip(), strict=False)
+        except ValueError:
+            if address.strip() != "*":
+                raise ParameterError(
+                    "`proxies` must be addresses or networks such as 127.0.0.1 or 10.0.0.0/8, "
+                    "separated by commas, or * for all"
+                ) from None
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 SettingsKind = TypeVar("SettingsKind", bound=Settings)

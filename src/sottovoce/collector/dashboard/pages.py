@@ -148,7 +148,7 @@ class Pages:
             "path": progress.path(record.name),
             "description": task.description,
             "digest": record.digest,
-            "state": progress.state(published),
+            "state": published.shown_state,
             "sandbox": published.collection.sandbox,
             "concerns": published.concerns,
             "statement": statement.lines(notice),

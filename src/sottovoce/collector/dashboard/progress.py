@@ -40,7 +40,7 @@ def task(published: Published, number: int) -> Facts:
         "name": published.record.name,
         "path": path(published.record.name),
         "description": published.task.description,
-        "state": state(published),
+        "state": published.shown_state,
         "sandbox": published.collection.sandbox,
         "users": formatting.count(users),
         "epsilon": f"{published.task.epsilon:g}",
@@ -53,20 +53,15 @@ def task(published: Published, number: int) -> Facts:
     }
 
 
-def state(published: Published) -> str:
-    """Return the state of a task in one word."""
-    return "failed" if published.record.failure else published.state
-
-
 def mark(published: Published) -> str:
     """Return a mark that changes when the whole page must be loaded again."""
-    return f"{published.last.number}-{published.last.state}-{state(published)}"
+    return f"{published.last.number}-{published.last.state}-{published.shown_state}"
 
 
 def live(published: Published, status: wire.Status, now: int) -> Facts:
     """Return the parts of a task's page that change while reports come in."""
     collection = published.collection
-    taking = not status.failure and status.state != "finished"
+    taking = status.state not in ("finished", "failed")
     rounds = [
         _round(line, published.quota(line.number), collection, now)
         for line in reversed(status.rounds)

@@ -19,6 +19,7 @@ TOPICS = (
     "affine",
     "olh",
     "privatizing",
+    "devices",
     "unary",
     "moving",
     "consistency",

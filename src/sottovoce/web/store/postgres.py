@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from sottovoce.answers.export import optional
-from sottovoce.errors import UnavailableError
+from sottovoce.errors import ParameterError, UnavailableError
 from sottovoce.web.store.schema import POSTGRES, Steps, migrate
 
 _SHARDS = 32
@@ -55,6 +55,7 @@ class PostgresDatabase:
         self._url = url
         self._idle: deque[Any] = deque()
         self._closed = False
+        self._give_back(self._first_connection())
         try:
             with self._writing() as connection:
                 lock = (lock_number("schema"),)
@@ -124,6 +125,25 @@ class PostgresDatabase:
                 self._give_back(connection)
                 raise
             self._give_back(connection)
+
+    def _first_connection(self) -> Any:
+        """Return a connection, or tell the operator why there is none.
+
+        Until there is a connection, a message of the driver tells of the server, never of reports.
+        Later errors may be answers to strangers, who learn nothing of the server.
+        """
+        try:
+            return self._connect()
+        except self._driver.ProgrammingError:
+            # The message of the driver quotes the URL, with its password.
+            raise ParameterError(
+                "`database` (SOTTOVOCE_DATABASE) must be a URL such as "
+                "postgresql://user:password@host:5432/name, with special characters "
+                "percent-encoded"
+            ) from None
+        except self._driver.OperationalError as error:
+            reason = " ".join(str(error).split())
+            raise UnavailableError(f"the database cannot be reached: {reason}") from None
 
     def _connect(self, *, autocommit: bool = False) -> Any:
         connection = self._driver.connect(
