@@ -64,7 +64,7 @@ EPSILONS = (0.2, 0.5, 1.0, 2.0, 4.0)
 RUNS = 4
 COVERED_RUNS = 2
 TABLES = 20
-COVERED_TABLES = 12
+COVERED_TABLES = 8
 MAX_SWEPT_SIZE = 4
 _NINETY_FIVE = 1.96
 
@@ -398,15 +398,17 @@ def main() -> None:
     comparisons = []
     pairs = [name for name in tables if "bits" not in name]
     triples = [name for name in tables if "bits" in name or "26,217" in name]
-    for order, epsilons, names in ((2, EPSILONS, pairs), (3, (1.0, 4.0), triples)):
+    for order, epsilons, names in ((2, EPSILONS, pairs), (3, (1.0,), triples)):
         for name, epsilon in product(names, epsilons):
             found = kept.compared(name, JointSetting(tables[name], order, epsilon))
             comparisons.append(found)
             print(comparison_row(name, found), flush=True)
     _print_summary(comparisons)
     print(COVERED_HEAD.format(tables=COVERED_TABLES, runs=COVERED_RUNS))
-    for name, (order, epsilon) in product(tables, ((2, 0.5), (2, 2.0), (3, 1.0))):
-        print(kept.covered(name, JointSetting(tables[name], order, epsilon)), flush=True)
+    small = [name for name in pairs if "census" not in name]  # whose tables of three are small
+    for order, epsilon, names in ((2, 0.5, pairs), (2, 2.0, pairs), (3, 1.0, small)):
+        for name in names:
+            print(kept.covered(name, JointSetting(tables[name], order, epsilon)), flush=True)
 
 
 def _print_summary(comparisons: Sequence[LayoutComparison]) -> None:

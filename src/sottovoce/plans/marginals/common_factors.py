@@ -14,6 +14,7 @@ information criterion under the law of ``shrinkage.py`` for what the factors lea
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from math import log
 
 import numpy as np
@@ -57,7 +58,7 @@ class PairResiduals:
 
     @cached_property
     def _starts(self) -> list[int]:
-        return np.cumsum([0, *(size - 1 for size in self.sizes)]).tolist()
+        return list(accumulate((size - 1 for size in self.sizes), initial=0))
 
     def _rows(self, attribute: int) -> slice:
         return slice(self._starts[attribute], self._starts[attribute + 1])
