@@ -138,7 +138,10 @@ def odd_shares(people: SurveyTable, order: int) -> Floats:
     """Return for every coefficient of an order the share of people with an odd parity."""
     family = Parities(GRR(1.0, 2), people.sizes, order)
     rng = SeededRng(0)
-    shares = [family[index].encoding(people.records, rng).mean() for index in range(len(family))]
+    shares = []
+    for index in range(len(family)):
+        members = np.full(len(people.records), index)
+        shares.append(family.encoded(members, people.records, rng).mean())
     return np.array(shares)
 
 

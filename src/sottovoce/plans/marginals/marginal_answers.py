@@ -76,6 +76,10 @@ class MarginalAnswers(Answers):
             self.remembered[view] = table
         return table
 
+    def unbiased(self, view: View) -> MarginalTable:
+        """Return the table of a view that tests read."""
+        return self.model.unbiased(view)
+
     def marginal(self, *names: str) -> Answer:
         """Return the table of some attributes as one answer, with the covariance of its cells."""
         view = self._view(names)
@@ -92,7 +96,7 @@ class MarginalAnswers(Answers):
 
     def dependence(self, first: str, second: str) -> Dependence:
         """Return whether two attributes depend on each other, by a test that knows the noise."""
-        return dependence(self.model.unbiased(self._view((first, second))), self.users)
+        return dependence(self.unbiased(self._view((first, second))), self.users)
 
     def information(self) -> Floats:
         """Return (attributes, attributes): the mutual information of every pair, in nats.
