@@ -245,9 +245,20 @@ def take(browser: Browser, address: str, token: str, folder: Path) -> None:
     page.evaluate("document.querySelector('#collection').scrollIntoView()")
     save(page, "collecting")
     save(enter(view(browser, width=360, height=1500), address, token, "/tasks/commute"), "narrow")
+    tests = "/tasks/drinks/integrity"
     save(
-        enter(view(browser, height=1700), address, token, "/tasks/drinks/integrity"),
+        enter(view(browser, height=1700), address, token, tests),
         "integrity",
+        full=True,
+    )
+    save(
+        enter(view(browser, height=1700, dark=True), address, token, tests),
+        "integrity-dark",
+        full=True,
+    )
+    save(
+        enter(view(browser, width=390, height=1700), address, token, tests),
+        "integrity-narrow",
         full=True,
     )
     save(enter(view(browser, height=1100), address, token, "/tasks/drinks"), "implausible")

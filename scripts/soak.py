@@ -19,11 +19,16 @@ Each part can be run alone, as in ``python scripts/soak.py --only powercut,twins
 - ``chaintwins``: chains with one mistake each (``tests/system/chain_twins.py``).
 
 What was seen goes to ``docs/evidence/soak.md``, a section per part; sections of other parts stay.
-Anything wrong is printed and makes the exit code 1.
+Anything wrong is printed there as well and makes the exit code 1.
+
+Whoever has not enough time at once runs a part in pieces: ``--kept FOLDER`` adds the trials to
+those of earlier pieces in that folder, and ``--first`` is the first seed of the piece.  A folder
+belongs to one state of the code: begin another one if the collector has changed.
 """
 
 import argparse
 import multiprocessing
+import pickle
 import platform
 import random
 import shutil
@@ -113,6 +118,8 @@ def main() -> None:
     soaked = Soaked()
     for part in parts:
         PARTS[part].run(soaked, wanted)
+        if wanted.kept:
+            add_earlier(soaked, part, wanted.kept)
         before = EVIDENCE.read_text() if EVIDENCE.exists() else ""
         EVIDENCE.write_text(page(part, soaked, before))  # now: a later part may take hours
     found = [f"{part}: {one}" for part, all_of in soaked.findings.items() for one in all_of]
@@ -143,11 +150,32 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--at-once", type=int, default=2, help="processes side by side")
     parser.add_argument("--first", type=int, default=1, help="the seed of the first trial")
+    parser.add_argument(
+        "--kept", type=Path, default=None, help="the folder of earlier pieces, which are added"
+    )
     wanted = parser.parse_args()
     unknown = set(filter(None, wanted.only.split(","))) - set(PARTS)
     if unknown:
         parser.error(f"--only: no such part: {', '.join(sorted(unknown))}")
     return wanted
+
+
+def add_earlier(soaked: Soaked, part: str, folder: Path) -> None:
+    """Add what earlier pieces of a part have seen, and keep the sum for later ones."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{part}.pickle"
+    if path.exists():
+        earlier: Soaked = pickle.loads(path.read_bytes())
+        for kind, results in earlier.trials[part].items():
+            soaked.trials[part][kind] = results + soaked.trials[part][kind]
+        for name, outcomes in earlier.outcomes.items():
+            soaked.outcomes[name] += outcomes
+        soaked.limits += earlier.limits
+        soaked.findings[part] = earlier.findings[part] + soaked.findings[part]
+    whole = Soaked(outcomes=dict(soaked.outcomes), limits=soaked.limits)
+    whole.trials = {part: dict(soaked.trials[part])}
+    whole.findings = {part: soaked.findings[part]}
+    path.write_bytes(pickle.dumps(whole))
 
 
 # Trials
@@ -419,7 +447,9 @@ def page(done: str, soaked: Soaked, before: str) -> str:
     }
     said = ", ".join(f"{what} {version}" for what, version in versions().items())
     ending = f"Findings: {len(soaked.findings[done])}. Run with {said}."
+    found = [f"- {one.splitlines()[0]}" for one in soaked.findings[done] if "see /" not in one]
     lines = [f"## {PARTS[done].title}\n", *PARTS[done].section(soaked), f"\n{ending}"]
+    lines += ["", *found] if found else []
     kept[done] = "\n".join(lines)
     head = (
         "# What a collector survives\n\n"

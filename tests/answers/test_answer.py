@@ -29,6 +29,12 @@ def test_rows_carry_estimate_interval_share_and_error():
     assert wide["low"] < row["low"]
 
 
+def test_findings_are_the_rows_that_stand_out():
+    rows = ANSWER.rows()
+    assert ANSWER.findings() == [row for row in rows if row["significant"]]
+    assert 0 < len(ANSWER.findings()) <= len(rows)
+
+
 def test_another_level_only_moves_the_bounds():
     wider = ANSWER.at(0.99).rows()[0]
     assert wider["estimate"] == ANSWER.rows()[0]["estimate"]

@@ -79,7 +79,7 @@ def test_a_backup_beside_a_running_server_holds_what_was_acknowledged_before_it(
 
 def test_a_log_that_is_being_written_is_not_backed_up(run, data, tmp_path):
     (log,) = data.rglob("*.parquet")
-    (log.parent / ".round-00001.new.parquet").write_bytes(b"half")
+    (log.parent / ".round-00001.00c0ffee.new.parquet").write_bytes(b"half")
     assert run("data", "backup", tmp_path / "copy", "--data", data).exit_code == 0
     assert [path.name for path in (tmp_path / "copy").rglob("*.parquet")] == [log.name]
 

@@ -9,7 +9,7 @@ from itertools import islice
 import pytest
 
 import sottovoce as sv
-from client.values import Untouchable
+from client.values import watched_value
 from sottovoce.client import client as device
 from sottovoce.client import held, ledger_file
 from sottovoce.client.client import Client
@@ -351,9 +351,17 @@ def test_a_rehearsal_costs_nothing_and_a_retry_repeats_its_bytes(tmp_path):
 
 def test_a_rehearsal_never_looks_at_the_value():
     said = []
-    for value in ("bird", Untouchable()):
+    touches = []
+    for value in ("bird", watched_value(touches)):
         Client(SANDBOX, ":memory:", notify=said.append).answer(value)
     assert said == []
+    assert touches == []
+
+
+def test_an_answer_looks_at_the_value_and_that_would_be_noticed():
+    touches = []
+    Client(TASK, ":memory:").answer(watched_value(touches))
+    assert touches
 
 
 def test_a_rehearsal_counts_in_every_window():

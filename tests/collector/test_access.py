@@ -37,6 +37,7 @@ MATRIX = {
     "buy_token": OPEN,
     "buy_fake_tokens": OPEN,
     "get_answer": FOR_ANALYSTS,
+    "get_integrity": FOR_ANALYSTS,
     "ask_sql": FOR_ANALYSTS,
     "get_status": FOR_ANALYSTS,
     "close_task": FOR_OPERATORS,

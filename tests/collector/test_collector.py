@@ -744,7 +744,7 @@ def test_half_written_files_are_removed_unless_somebody_is_writing_them(
 ):
     filled(collector, counting(quota=5))
     published = collector.find("count")
-    half = tmp_path / "sealed" / published.digest / ".round-00000.new.parquet"
+    half = tmp_path / "sealed" / published.digest / ".round-00000.00c0ffee.new.parquet"
     half.parent.mkdir(parents=True)
     half.write_bytes(b"PAR1")
     with open_store().lease(published.digest) as mine:

@@ -145,3 +145,21 @@ def test_what_a_test_cannot_do_does_not_hold_up_a_task(collector, monkeypatch):
     published = finish(collector, collected(collector, poisoned=False))
     assert published.record.finished is not None
     assert collector.integrity(published) == []
+
+
+def test_analysts_read_the_tests_over_http(site):
+    task = site.publish(poisoning.survey())
+    analyst = site.bearing("analyst")
+    path = f"/v1/tasks/{task.name}"
+    empty = site.client.get(f"{path}/integrity", headers=analyst).json()
+    assert empty == {"name": "drinks", "alarm": False, "rounds": []}
+    send(site.collector, task.name, poisoning.honest(task) + poisoning.false(task))
+    site.seal(task.name)
+    content = site.client.get(f"{path}/integrity", headers=analyst).json()
+    assert content["alarm"]
+    assert 0.05 < content["rounds"][0]["share"] < 0.25
+    metrics = site.client.get("/metrics").text
+    assert 'sottovoce_integrity_z{round="0",task="drinks",test="seed spectrum"}' in metrics
+    answer = site.client.get(f"{path}/answer?defence=strong", headers=analyst)
+    assert answer.status_code == 400
+    assert "`defence` must be one of none, auto" in answer.text

@@ -1,5 +1,8 @@
 """Statistics and thresholds of tests for operators."""
 
+import re
+from pathlib import Path
+
 from prometheus_client import CollectorRegistry
 
 from collector.people import counting, published
@@ -7,6 +10,8 @@ from sottovoce.collector.integrity_metrics import IntegrityMetrics
 from sottovoce.core.plausibility import PlausibilityTest
 from sottovoce.errors import MismatchError
 from sottovoce.integrity.result import Integrity
+
+ALERTS = Path(__file__).parents[2] / "deploy" / "alerts.yaml"
 
 
 def registered(integrity):
@@ -28,3 +33,10 @@ def test_a_damaged_file_does_not_take_all_metrics_away():
         raise MismatchError("damaged")
 
     assert list(registered(damaged).collect()) is not None
+
+
+def test_the_shipped_alert_compares_the_two():
+    rules = ALERTS.read_text(encoding="utf-8")
+    (rule,) = re.findall(r"expr: (sottovoce_integrity\S+) > (\S+)", rules)
+    names = {metric.name for metric in registered(lambda task: []).collect()}
+    assert set(rule) == names

@@ -1,6 +1,7 @@
 """Files appear whole or not at all."""
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,10 @@ def test_content_is_on_the_disk_before_the_name_and_the_name_before_the_return(
 
     monkeypatch.setattr(os, "fsync", watched)
     replace_file(path, lambda new: new.write_text("x"))
-    assert synced == [(str(tmp_path / ".file.new.txt"), False), (str(tmp_path), True)]
+    (new, had_name), *rest = synced
+    assert Path(new).match(".file.*.new.txt")
+    assert not had_name
+    assert rest == [(str(tmp_path), True)]
 
 
 def test_the_names_of_new_folders_are_on_the_disk_too(tmp_path, monkeypatch):
@@ -63,20 +67,39 @@ def test_the_names_of_new_folders_are_on_the_disk_too(tmp_path, monkeypatch):
 
 
 def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
+    made = []
+    replace_file(tmp_path / "file.txt", lambda new: made.append(new) or new.write_text("x"))
     kept = [tmp_path / name for name in ("file.txt", "file.new.txt", ".hidden")]
-    for path in (*kept, tmp_path / ".file.new.txt"):
+    for path in (*kept, *made):  # as if the process had been killed before the end
         path.write_text("x")
     remove_leftovers(tmp_path)
     assert sorted(tmp_path.iterdir()) == sorted(kept)
     remove_leftovers(tmp_path / "a folder that is not there")
 
 
-def test_a_half_written_file_is_not_in_the_way_of_the_next_attempt(tmp_path):
-    (tmp_path / ".file.new.txt").write_text("half of something else")
+def test_two_who_make_one_file_never_give_its_name_to_a_half(tmp_path):
+    """As when the lease of the first was lost, and the second has it now."""
+    path = tmp_path / "file.txt"
+    half_written, first_is_done = threading.Event(), threading.Event()
+
+    def make_slowly(new):
+        with new.open("w") as file:
+            file.write("who")
+            file.flush()
+            half_written.set()
+            first_is_done.wait(10)
+            file.write("le")
+
+    second = threading.Thread(target=replace_file, args=(path, make_slowly))
 
     def make(new):
-        assert not new.exists()
         new.write_text("whole")
+        second.start()
+        half_written.wait(10)
 
-    replace_file(tmp_path / "file.txt", make)
-    assert [path.read_text() for path in tmp_path.iterdir()] == ["whole"]
+    replace_file(path, make)
+    assert path.read_text() == "whole"
+    first_is_done.set()
+    second.join()
+    assert path.read_text() == "whole"
+    assert list(tmp_path.iterdir()) == [path]

@@ -234,14 +234,15 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
     )
 
 
-def test_what_a_crash_left_half_written_is_overwritten(tmp_path):
-    (tmp_path / ".round.new.parquet").write_bytes(b"half a file")
+def test_what_a_crash_left_half_written_is_not_in_the_way(tmp_path):
+    half = tmp_path / ".round.00c0ffee.new.parquet"
+    half.write_bytes(b"half a file")
     messages = honest(PLAIN, 5)
     path, made = log(tmp_path, PLAIN, messages)
     assert same(
         parquet.read(path, PLAIN.opening, made.checksum), batches_of(PLAIN, PLAIN.opening, messages)
     )
-    assert [one.name for one in tmp_path.iterdir()] == ["round.parquet"]
+    assert half.read_bytes() == b"half a file", "another process may be writing it"
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import sottovoce as sv
@@ -32,6 +33,7 @@ from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.notice import Notice
 from sottovoce.wire import codec
 
+GOLDEN = Path(__file__).parents[1] / "golden"
 MAX_CALLS = 500_000  # of functions: below a tenth of a second of processor time on a quiet machine
 MAX_BYTES = 16 << 20
 FAST = 0.02  # seconds
@@ -147,6 +149,7 @@ def valid_documents() -> tuple[str, ...]:
         sv.Task("all", sv.Marginals(COLUMNS, 100_000), 1.0),
         sv.Task("temperature", sv.Mean(30.0, 45.0), 1.0),
         sv.Task("temperature", sv.Distribution(30.0, 45.0, 64), 1.0),
+        sv.Task("temperature", sv.Mean(30.0, 45.0, defence="graded", probe=0.125), 1.0),
         sv.Task("people", sv.Table({"age": range(64), "state": LABELS}, public=PUBLIC), 1.0),
         sv.Task("shop", Joint(TABLES), 1.0),
         sv.Task("shop", Joint(TABLES), 1.0, collection=sandbox),
@@ -154,9 +157,16 @@ def valid_documents() -> tuple[str, ...]:
     return tuple(codec.canonical(codec.document(task)) for task in tasks)
 
 
+@cache
+def documents_with_tokens() -> tuple[str, ...]:
+    """Return the golden documents of tasks that need blind tokens and are not shuffled."""
+    golden = json.loads((GOLDEN / "seeds.json").read_text("utf-8"))
+    return tuple(row["canonical"] for row in golden["tasks"] if "shuffle" not in row["content"])
+
+
 def changed_document(dice: random.Random) -> str:
     """Return a valid document after one to four changes of its entries."""
-    content = json.loads(dice.choice(valid_documents()))
+    content = json.loads(dice.choice((*valid_documents(), *documents_with_tokens())))
     for _ in range(dice.choice((1, 1, 2, 4))):
         content = _changed(content, dice)
     if isinstance(content, dict) and dice.random() < 0.5:

@@ -468,8 +468,16 @@ class Window:
         """Return the number that each cell stands for: its distance from the middle, stretched
         until unbiased.
         """
-        stretch = self.end / (Fraction(self.keep, UNIT) * self.cells - self.width)
-        return [(2 * cell - self.cells + 1) * stretch for cell in range(self.cells)]
+        stretch = self.stretch()
+        return [distance * stretch for distance in self.distances()]
+
+    def distances(self):
+        """Return twice the distance of each cell from the middle."""
+        return range(1 - self.cells, self.cells, 2)
+
+    def stretch(self):
+        """Return what a distance is multiplied by."""
+        return self.end / (Fraction(self.keep, UNIT) * self.cells - self.width)
 
 
 def windows(document):
@@ -802,10 +810,16 @@ def output_variance(document, value):
         weights = [1 - Fraction(one.alpha, UNIT), Fraction(one.alpha, UNIT)]
     first = second = 0
     for weight, part in zip(weights, one.windows, strict=True):
-        pairs = list(zip(part.chances(value), part.numbers(), strict=True))
-        assert sum(chance for chance, _ in pairs) == 1
-        first += weight * sum(chance * number for chance, number in pairs)
-        second += weight * sum(chance * number**2 for chance, number in pairs)
+        # Cells of one chance together: sums of fractions are dear, those of whole numbers are not.
+        totals = {}
+        for chance, distance in zip(part.chances(value), part.distances(), strict=True):
+            count, linear, square = totals.get(chance, (0, 0, 0))
+            totals[chance] = count + 1, linear + distance, square + distance**2
+        assert sum(chance * count for chance, (count, _, _) in totals.items()) == 1
+        stretch = part.stretch()
+        moments = [sum(chance * sums[power] for chance, sums in totals.items()) for power in (1, 2)]
+        first += weight * stretch * moments[0]
+        second += weight * stretch**2 * moments[1]
     assert first == one.windows[0].end * Fraction(2 * value - one.size + 1, one.size - 1), "biased"
     return second - first**2
 

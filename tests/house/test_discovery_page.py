@@ -38,6 +38,7 @@ PEOPLE = {
     "census": 20_000,
     "shop": 20_000,
     "working_hours": 4_000,
+    "poisoned_charts": 4_000,
 }
 
 

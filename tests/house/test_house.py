@@ -23,7 +23,6 @@ BOOTSTRAPS = (
     "postprocess/bootstrap.py",
     "plans/marginals/pooled_tables.py",
     "plans/marginals/shrunken_components.py",
-    "integrity/corrected_estimate.py",
 )
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "sottovoce"

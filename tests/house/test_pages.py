@@ -45,11 +45,17 @@ def test_the_page_about_joint_tables_runs(tmp_path, monkeypatch, capsys):
 
 
 def test_the_page_about_poisoning_runs(tmp_path, monkeypatch, capsys):
-    assert len(blocks("poisoning.md", "python")) == 2
+    assert len(blocks("poisoning.md", "python")) == 3
     scope = ran("poisoning.md", tmp_path, monkeypatch)
     rows = {row["value"]: row for row in scope["outcome"].at(0.95, fakes=0.05).rows()}
     assert not rows["lynx"]["low"] <= 0 <= rows["lynx"]["high"]
     assert rows["lynx"]["low_attacked"] <= 0 <= rows["lynx"]["high_attacked"]
+    before, after = (
+        sum(row["estimate"] for row in scope[name].rows() if row["value"] in scope["promoted"])
+        for name in ("before", "after")
+    )
+    print(f"promoted songs: {before:.0f} before, {after:.0f} after")
+    assert after < 0.2 * before
     assert "if up to 5 % of the reports were false" in capsys.readouterr().out
 
 

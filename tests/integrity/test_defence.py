@@ -1,12 +1,10 @@
 """What a defence does about alarms."""
 
 import numpy as np
-import pytest
 
 from integrity.collections import collection
-from sottovoce.errors import ParameterError
 from sottovoce.integrity import examine
-from sottovoce.integrity.defence import checked_defence, seed_filter, suspected
+from sottovoce.integrity.defence import seed_filter, suspected
 
 
 def found_in(collected):
@@ -32,9 +30,3 @@ def test_suspects_stay_suspects_after_the_filter():
     (here,) = suspects.values()
     targets = set(np.flatnonzero(found.targets).tolist())
     assert targets <= set(here.candidates.values[here.suspects].tolist())
-
-
-def test_an_unknown_defence_is_refused():
-    assert checked_defence("auto") == "auto"
-    with pytest.raises(ParameterError, match="`defence` must be one of none, auto"):
-        checked_defence("robust")

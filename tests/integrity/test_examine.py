@@ -10,8 +10,11 @@ from integrity.collections import collection
 from sottovoce.engine.memory import MemoryCollected, ReportBatch
 from sottovoce.integrity.examine import examine
 from sottovoce.lab.attacks.maximal_gain import MaximalGain
+from sottovoce.lab.batches import with_fakes
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.simulate import report_batches
+from sottovoce.tasks.question import Address
+from tasks.toys import shuffle
 
 
 def examined(found):
@@ -91,9 +94,73 @@ def test_numbers_are_examined_by_their_cells():
     )
     clean = MemoryCollected(task).after(task.opening, honest)
     integrity = examine(task.plan, clean, 0)
-    assert [test.name for test in integrity.tests] == ["cells"]
+    assert [test.name for test in integrity.tests] == ["cells", "misfit"]
     assert not integrity.alarm
+    assert integrity.share is None
     ((address, batch),) = honest.items()
     top = np.full(400, int(batch.reports.max()))
     both = {address: ReportBatch(np.concatenate([batch.reports, top]))}
-    assert examine(task.plan, MemoryCollected(task).after(task.opening, both), 0).alarm
+    poisoned = examine(task.plan, MemoryCollected(task).after(task.opening, both), 0)
+    assert poisoned.alarms == ("cells", "misfit")
+    assert poisoned.share > 0.05
+
+
+def with_searched_seeds(task, honest, share=0.1):
+    """The same reports, and some at every address that put six values into one bucket."""
+    rng = SeededRng(3)
+    batches = {}
+    for address, batch in honest.items():
+        mechanism = task.opening.question(address).mechanism
+        values = np.arange(6) * (mechanism.size // 6)
+        wanted = np.tile(values, (round(share * len(batch.reports)), 1))
+        false = mechanism.draw_supporting(wanted, 300, rng)
+        batches[address] = ReportBatch(np.concatenate([batch.reports, false]))
+    return MemoryCollected(task).after(task.opening, batches)
+
+
+def test_seeds_of_joint_tables_are_pooled_over_all_views():
+    """No view alone has enough reports: seeds of all views have one law, and are tested as one."""
+    names = ("a", "b", "c", "d")
+    plan = sv.Marginals({name: range(16) for name in names}, users=1_000_000)
+    task = sv.Task("tables", plan, epsilon=2.0)
+    held = np.random.default_rng(1).integers(0, 16, (4_000, 4))
+    honest = report_batches(task.opening, held, SeededRng(1))
+    assert len(honest) == 6
+    assert examine(plan, MemoryCollected(task).after(task.opening, honest), 0).alarms == ()
+    poisoned = with_searched_seeds(task, honest, share=0.05)
+    assert "seed spectrum" in examine(plan, poisoned, 0).alarms
+    single = {Address(0, 0): poisoned.batches[Address(0, 0)]}
+    alone = examine(plan, MemoryCollected(task).after(task.opening, single), 0)
+    assert "seed spectrum" not in alone.alarms
+
+
+def test_layers_of_a_table_share_their_seeds():
+    """A table has many small layers of several mechanisms; copied seeds show across them."""
+    task = sv.Task("table", sv.Table({"a": range(256), "b": range(16)}), epsilon=2.0)
+    values = np.random.default_rng(1).integers(0, 256, 3_000)
+    indices = task.plan.domain.indices({"a": values, "b": values % 16})
+    honest = report_batches(task.opening, indices, SeededRng(1))
+    assert len(honest) > 10
+    clean = examine(task.plan, MemoryCollected(task).after(task.opening, honest), 0)
+    assert clean.alarms == ()
+    seeded = [address for address in honest if task.opening.question(address).mechanism.has_seed]
+    wide = [address for address in seeded if honest[address].reports["seed"].size > 20]
+    copied = honest[wide[0]].reports.copy()
+    copied["seed"][:5] = copied["seed"][5:10]
+    batches = honest | {wide[0]: ReportBatch(copied)}
+    copies = examine(task.plan, MemoryCollected(task).after(task.opening, batches), 0)
+    assert copies.alarms == ("equal seeds",)
+
+
+def test_fakes_of_shufflers_are_not_taken_for_attackers():
+    """Unary rows: fakes have another law of ones, so that the test must know how many they are."""
+    plan = sv.Histogram([str(number) for number in range(16)], "oue")
+    task = sv.Task("shuffled", plan, 2.0, shuffle=shuffle(2.0, 3_000, hops=2))
+    honest = report_batches(task.opening, np.arange(6_000) % 16, SeededRng(1))
+    mixed = with_fakes(honest, task.opening, task.fakes, SeededRng(2))
+    collected = MemoryCollected(task).after(task.opening, mixed)
+    assert collected.fakes(0) == task.fakes
+    assert examine(plan, collected, 0).alarms == ()
+    without = sv.Task("plain", plan, 2.0)
+    wrong = MemoryCollected(without).after(without.opening, mixed)
+    assert examine(plan, wrong, 0).alarms == ("weights",), "the broken twin forgets the fakes"

@@ -30,10 +30,14 @@ def test_copied_seeds_alarm_across_addresses():
     assert alarms == ["equal seeds"]
 
 
+def fresh(found):
+    return seeds.fresh_reports(found.mechanism, SeededRng(1))
+
+
 def test_the_filter_leaves_out_searched_seeds_and_few_others():
     found = collection("1000")
     (pool,) = seeds.pooled([(found.mechanism, found.reports)]).values()
-    kept = seeds.plausible_seeds(pool, found.reports, SeededRng(1))
+    kept = seeds.plausible_seeds(pool, found.reports, fresh(found))
     lost_honest = 1 - kept[: -found.attackers].mean()
     lost_false = 1 - kept[-found.attackers :].mean()
     print(f"left out: {lost_honest:.3f} of honest, {lost_false:.3f} of false reports")
@@ -49,7 +53,7 @@ def test_honest_reports_that_are_left_out_are_a_random_sample():
         [found.reports, found.mechanism.privatize(np.zeros(150_000, int), SeededRng(9))]
     )
     marks = found.mechanism.seed_marks(mixed, pool.evidence)
-    kept = seeds.plausible_seeds(pool, found.reports, SeededRng(1))
+    kept = seeds.plausible_seeds(pool, found.reports, fresh(found))
     dropped = set(marks[: len(found.reports)][~kept].tolist())
     others = mixed[len(found.reports) :]
     left_out = others[np.isin(marks[len(found.reports) :], list(dropped))]

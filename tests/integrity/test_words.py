@@ -14,6 +14,12 @@ def test_every_test_of_a_round_has_words():
     assert "implausible seeds" in verdict(integrity)
 
 
+def test_the_share_of_false_reports_is_told():
+    test = PlausibilityTest("load", 2.0, 1.0, 0.0, 10)
+    said = verdict(Integrity(0, 10, (test,), share=0.047))
+    assert said.endswith("About 4.7 % of the reports seem to be false.")
+
+
 def test_a_quiet_round_says_so():
     assert verdict(Integrity(0, 10, ())).startswith("No test found")
 

@@ -26,6 +26,22 @@ class Request:
     length: int
 
 
+class Case:
+    """A document that a folder of the server publishes, and how it answers those who ask."""
+
+    def __init__(self, text: str, digest: str, asked: object) -> None:
+        self.text, self.digest, self.asked = text, digest, asked
+
+    def get(self, path: str) -> tuple[int, bytes]:
+        if not path.endswith("/round"):
+            return 200, self.text.encode()
+        now = {"digest": self.digest, "state": "open", "round": self.asked}
+        return 200, json.dumps(now).encode()
+
+    def post(self, path: str, content: bytes) -> tuple[int, bytes]:
+        return 200, json.dumps({"accepted": 1, "duplicates": 0, "refused": []}).encode()
+
+
 class Collector:
     """Publishes one task and records the messages that are posted; can be stopped and started on
     its port.
@@ -36,7 +52,8 @@ class Collector:
         self.posts: list[bytes] = []
         self.asked: list[dict[str, str]] = []
         self.requests: list[Request] = []
-        self.cases: dict[str, tuple[str, str, object]] = {}  # text, digest and round, by folder
+        self.cases: dict[str, Case] = {}  # by folder
+        self.last_case: Case | None = None  # also that of sealed messages, which name no folder
         self.port = 0
         self._server: ThreadingHTTPServer | None = None
         self.start()
@@ -69,7 +86,8 @@ class _Handler(BaseHTTPRequestHandler):
         self._note(0)
         path = unquote(self.path).lstrip("/")
         if path.startswith("cases/"):
-            return self._case(path)
+            status, content = self._case(path).get(path)
+            return self._say(content, "application/json", status=status)
         if path == "page":
             return self._say(b"<!doctype html><title>test</title>", "text/html")
         if any(path.startswith(f"{folder}/") for folder in SERVED) and ".." not in path:
@@ -89,18 +107,21 @@ class _Handler(BaseHTTPRequestHandler):
             return self._say(json.dumps(now).encode(), "application/json")
         return self.send_error(404)
 
-    def _case(self, path: str) -> None:
-        """Publish the document of a case: cases/<folder>/<run>/v1/tasks/<name>."""
-        _, folder, _, rest = path.split("/", 3)
-        text, digest, asked = self.collector.cases[folder]
-        if not rest.endswith("/round"):
-            return self._say(text.encode(), "application/json")
-        now = {"digest": digest, "state": "open", "round": asked}
-        return self._say(json.dumps(now).encode(), "application/json")
+    def _case(self, path: str) -> Case:
+        """Return the case of a folder: cases/<folder>/v1/tasks/<name>."""
+        if path.startswith("cases/"):
+            self.collector.last_case = self.collector.cases[path.split("/", 2)[1]]
+        assert self.collector.last_case is not None
+        return self.collector.last_case
 
     def do_POST(self) -> None:
         content = self.rfile.read(int(self.headers["Content-Length"]))
         self._note(len(content))
+        path = unquote(self.path).lstrip("/")
+        if path.startswith(("cases/", "hop/")):
+            status, answer = self._case(path).post(path, content)
+            self._say(answer, "application/json", status=status)
+            return
         body = json.loads(content)
         self.collector.asked.append({name.lower(): value for name, value in self.headers.items()})
         (message,) = (base64.b64decode(report, validate=True) for report in body["reports"])
@@ -113,8 +134,8 @@ class _Handler(BaseHTTPRequestHandler):
             "application/json",
         )
 
-    def _say(self, body: bytes, kind: str, tag: str | None = None) -> None:
-        self.send_response(200)
+    def _say(self, body: bytes, kind: str, tag: str | None = None, status: int = 200) -> None:
+        self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         if tag:

@@ -11,7 +11,9 @@ import sottovoce as sv
 from sottovoce.errors import ParameterError
 from sottovoce.lab.audit import log_ratio_bound
 from sottovoce.mechanisms.affine import AffineResponse
+from sottovoce.mechanisms.bloom import Bloom
 from sottovoce.mechanisms.grr import GRR
+from sottovoce.mechanisms.oue import OUE
 
 SOUND = [GRR(1.0, 4), GRR(0.5, 2), GRR(2.0, 40), AffineResponse(1.0, 5), AffineResponse(1.0, 1000)]
 
@@ -54,6 +56,45 @@ class Telltale(AffineResponse):
 
 
 @dataclass(frozen=True)
+class Partial(GRR):
+    """Tells the truth about one value in the middle of its domain only."""
+
+    def privatize(self, values, rng):
+        return np.where(values == 17, values, super().privatize(values, rng))
+
+
+@dataclass(frozen=True)
+class LateBit(OUE):
+    """Sets the bit of one value for certain, in a byte far behind the first."""
+
+    def privatize(self, values, rng):
+        reports = super().privatize(values, rng)
+        reports[values == 601, 601 // 8] |= np.uint8(1 << 601 % 8)
+        return reports
+
+
+@dataclass(frozen=True)
+class Leaky(Bloom):
+    """Flips half as many bits as its threshold says."""
+
+    def respond(self, values, seeds, rng):
+        first, second = (super(Leaky, self).respond(values, seeds, rng) for _ in range(2))
+        filters = self.filters(first["cohort"], values)
+        agreed = np.packbits(filters, axis=1, bitorder="little")
+        either = first["bits"] | second["bits"]
+        first["bits"] = (first["bits"] & second["bits"]) | (agreed & either)
+        return first
+
+
+@dataclass(frozen=True)
+class Overlapping(Bloom):
+    """Its likelihood is that of three hashes, although it states two."""
+
+    def likelihood(self, reports):
+        return super().likelihood(reports) ** 1.5
+
+
+@dataclass(frozen=True)
 class Boastful(GRR):
     """Its likelihood admits more than its thresholds."""
 
@@ -72,17 +113,56 @@ def test_a_sound_mechanism_passes_and_its_bound_comes_close(mechanism, seed):
 
 @pytest.mark.parametrize(
     "broken",
-    [Eager(1.0, 4), Eager(1.0, 40), Careless(1.0, 3), Stubborn(1.0, 50), Telltale(1.0, 50)],
+    [
+        Eager(1.0, 4),
+        Eager(1.0, 40),
+        Careless(1.0, 3),
+        Stubborn(1.0, 50),
+        Telltale(1.0, 50),
+        Partial(1.0, 40),
+        Leaky(1.0, 5, 16),
+        Leaky(2.0, 40, 32),
+    ],
     ids=lambda one: f"{type(one).__name__}-{one.size}",
 )
 def test_a_broken_randomiser_is_caught_by_its_reports(broken):
     """Thresholds and likelihood state the right epsilon: only the reports betray it."""
-    audit = sv.audit(broken, samples=100_000, seed=5)
+    audit = sv.audit(broken, samples=50_000, seed=5)
     assert audit.realised <= broken.epsilon
     assert audit.exact is None or audit.exact == pytest.approx(broken.epsilon)
     assert audit.lower_bound > broken.epsilon
     assert not audit.passes
     assert "FAILS" in str(audit)
+
+
+def test_a_bit_far_behind_is_seen():
+    broken = LateBit(1.0, 700)
+    audit = sv.audit(broken, samples=4_000, seed=5)
+    assert not audit.passes, audit
+    assert "601" in audit.event
+    assert sv.audit(OUE(1.0, 700), samples=4_000, seed=5).passes
+
+
+@pytest.mark.parametrize("mechanism", [Bloom(1.0, 5, 16), Bloom(2.0, 60, 32)], ids=["5", "60"])
+def test_bloom_filters_are_audited_exactly_and_by_attack(mechanism):
+    """The events that tell two filters apart are several bits of one cohort together."""
+    audit = sv.audit(mechanism, samples=20_000, seed=3)
+    assert audit.passes, audit
+    assert audit.exact == pytest.approx(mechanism.epsilon)
+    assert "most telling" in audit.exact_note
+    assert 0.6 * mechanism.epsilon < audit.lower_bound <= mechanism.epsilon
+
+
+def test_a_likelihood_of_bloom_filters_that_admits_more_is_caught():
+    audit = sv.audit(Overlapping(1.0, 60, 32), samples=1_000, seed=1)
+    assert audit.exact == pytest.approx(1.5)
+    assert not audit.passes
+
+
+def test_of_a_large_domain_many_values_are_tried():
+    audit = sv.audit(GRR(1.0, 5000), samples=1_000, seed=1)
+    assert audit.tried == 1024
+    assert "1,024 of 5,000" in str(audit)
 
 
 def test_the_bit_that_betrays_is_named():

@@ -18,6 +18,7 @@ from sottovoce.lab.checks import (
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths.exact import UNIT
 from sottovoce.mechanisms.bloom import Bloom
+from sottovoce.wire import codec
 
 SMALL = [Bloom(epsilon, 5, bits, 2, 2) for epsilon in (0.1, 1.0, 4.0) for bits in (6, 8)]
 USERS = 400_000
@@ -252,3 +253,63 @@ def _decoded(collections):
     truth, generator = _zipf(ZIPF.size), np.random.default_rng(4)
     tallies = [_simulated(ZIPF, truth, generator) for _ in range(collections)]
     return np.stack([ZIPF.decode(tally["users"], tally["bits"][None])[0] for tally in tallies])
+
+
+RAPPOR = Bloom(2.0, 5, 8, 2, 2, second_keep=3 << 62, second_flip=1 << 62)
+
+
+@pytest.mark.parametrize("check", CONTRACT_CHECKS, ids=lambda check: check.__name__)
+def test_contract_with_instantaneous_responses(check):
+    if check is not epsilon_is_spent_whole:  # one report reveals less than all of them together
+        check(RAPPOR)
+
+
+def test_an_instantaneous_response_reveals_what_its_likelihood_says():
+    """Both responses together are one response with p and q: the worst ratio of a report."""
+    assert RAPPOR.epsilon_once < RAPPOR.epsilon
+    chances = RAPPOR.likelihood(RAPPOR.outcomes())
+    assert chances.sum(axis=0) == pytest.approx(1.0)
+    worst = np.log(chances.max(axis=1) / chances.min(axis=1)).max()
+    filters = _filters(RAPPOR)
+    widest = max(int((cohort[:, None] ^ cohort).sum(axis=2).max()) for cohort in filters)
+    assert worst == pytest.approx(RAPPOR.epsilon_once * widest / 4, rel=1e-9)
+    assert Bloom(2.0, 5).epsilon_once is None
+
+
+def test_reports_of_one_permanent_response_average_to_it_and_no_further():
+    """Fifty thousand reports tell the permanent bits; they are the first response's, not the
+    filter's.
+    """
+    rng = SeededRng(4)
+    kept = RAPPOR.permanent(np.array([3]), rng)
+    sent = RAPPOR.instantaneous(np.repeat(kept, 50_000), rng)
+    assert (sent["cohort"] == kept["cohort"][0]).all()
+    rates = np.unpackbits(sent["bits"], axis=1, bitorder="little")[:, :8].mean(axis=0)
+    permanent = np.unpackbits(kept["bits"], axis=1, bitorder="little")[0, :8]
+    expected = np.where(permanent, 0.75, 0.25)
+    deviation = np.sqrt(0.75 * 0.25 / 50_000)
+    assert np.abs(rates - expected).max() < 5 * deviation
+
+
+def test_totals_are_right_after_both_responses():
+    truth = np.array([60_000, 25_000, 10_000, 4_000, 1_000])
+    rappor = Bloom(4.0, 5, 32, 2, 4, second_keep=3 << 62, second_flip=1 << 62)
+    reports = rappor.privatize(np.repeat(np.arange(5), truth), SeededRng(6))
+    estimate = rappor.estimate(rappor.tally(reports))
+    assert np.abs((estimate.votes - truth) / estimate.errors).max() < 5
+    tally = rappor.tally(reports)
+    twin = Bloom(4.0, 5, 32, 2, 4).decode(tally["users"], tally["bits"][None])[0]
+    assert np.abs(twin - truth).max() > 10 * estimate.errors.max()
+
+
+def test_second_thresholds_that_tell_nothing_are_refused():
+    with pytest.raises(ParameterError, match="second_flip"):
+        Bloom(2.0, 5, second_keep=1 << 62, second_flip=1 << 62)
+    with pytest.raises(ParameterError, match="second_flip"):
+        Bloom(2.0, 5, second_keep=1 << 62)
+
+
+def test_a_document_without_a_second_response_does_not_mention_it():
+    assert "second" not in codec.canonical(codec.document(Bloom(2.0, 5)))
+    document = codec.document(RAPPOR)
+    assert codec.mechanism(document) == RAPPOR

@@ -13,6 +13,7 @@ from sottovoce.lab.checks import (
     epsilon_is_spent_whole,
     samples_follow_the_likelihood,
 )
+from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths.exact import UNIT
 from sottovoce.mechanisms.duchi import Duchi
 from sottovoce.mechanisms.hybrid import DUCHI_UP_TO, Hybrid
@@ -173,3 +174,30 @@ class Peeking(Hybrid):
         reports = super().privatize(values, rng)
         low = (reports["coin"] == 1) & (reports["cell"] < self.cells // 4)
         return np.where(low, np.zeros(1, reports.dtype), reports)
+
+
+# --- whether reports can be honest ---
+
+
+def test_coins_and_cells_of_honest_reports_are_plausible():
+    mechanism = Hybrid(1.0, 1001)
+    reports = mechanism.privatize(np.full(6000, 1000), SeededRng(1))
+    tests = mechanism.plausibility(mechanism.evidence(reports))
+    assert [test.name for test in tests] == ["coins", "cells", "cells"]
+    assert not any(test.alarm for test in tests)
+
+
+def test_extreme_reports_of_one_coin_are_implausible():
+    """Attackers who all take Piecewise, and its last cell: coins and cells show it."""
+    mechanism = Hybrid(1.0, 1001)
+    reports = mechanism.privatize(np.full(6000, 500), SeededRng(1))
+    reports[:600]["coin"] = 1
+    reports[:600]["cell"] = mechanism.cells - 1
+    tests = mechanism.plausibility(mechanism.evidence(reports))
+    assert {test.name for test in tests if test.alarm} == {"coins", "cells"}
+
+
+def test_below_the_limit_there_are_signs_alone():
+    mechanism = Hybrid(0.5, 1001)
+    reports = mechanism.privatize(np.arange(1000), SeededRng(1))
+    assert not any(test.alarm for test in mechanism.plausibility(mechanism.evidence(reports)))

@@ -125,12 +125,15 @@ def test_the_introduction_s_one_fourteenth_and_one_half():
 
 @pytest.mark.parametrize(("kind", "least"), [(OLH, 3681), (BLH, 13849)])
 def test_significance_threshold_of_the_click_stream(kind, least):
-    """Section 3.5.2: 8,019,015 clicks on 41,270 pages, epsilon 4, alpha 0.05."""
+    """Section 3.5.2: 8,019,015 clicks on 41,270 pages, epsilon 4, alpha 0.05.
+
+    The published figures are those of a normal law; exact tails ask for up to 0.2 % more.
+    """
     assert upper_quantile(0.05 / 41_270) == pytest.approx(4.714499, abs=5e-7)
     estimate = Estimate(np.zeros(41_270), kind(4.0, 41_270).noise, 8_019_015, 4.0)
-    assert round(estimate.threshold(alpha=0.05)) == least
-    assert (
-        round(Estimate(np.zeros(5), estimate.noise, 8_019_015, 4.0).threshold(tested=41_270))
-        == least
-    )
+    normal = upper_quantile(0.05 / 41_270) * np.sqrt(8_019_015 * estimate.noise.unheld)
+    assert round(normal) == least
+    assert least < estimate.threshold(alpha=0.05) < 1.0025 * least
+    few = Estimate(np.zeros(5), estimate.noise, 8_019_015, 4.0)
+    assert few.threshold(tested=41_270) == estimate.threshold(alpha=0.05)
     assert not estimate.significant().any()

@@ -279,7 +279,7 @@ def inside(scenario):
     """Return values of the domain, or any if the document has none."""
     notice = notice_of(scenario)
     possible = []
-    for value in INSIDE if notice is not None else ():
+    for value in (*INSIDE, *LABELS) if notice is not None else ():
         try:
             notice.domain.indices([value])
         except Exception:
@@ -405,13 +405,23 @@ class ShuffledCollector(Collector):
 
 @pytest.fixture(scope="module")
 def shuffled_texts():
-    """Documents of shuffled tasks, with and without tokens, and the collector that serves them."""
+    """Documents of tasks with shufflers, with tokens or with both, and their collector.
+
+    The tokens of one task give the seeds; another one asks graded groups.
+    """
     collector = ShuffledCollector()
     with serving(collector) as url:
         collector.chain = Chain((url, "https://mix-b.example.org"))
+        dealt = blind_collection(defence="seeds")
+        hashed = sv.Histogram(LABELS, mechanism="olh")
+        graded = sv.Mean(30.0, 45.0, defence="graded", probe=0.125)
         tasks = [
-            collector.chain.task(collection=collection)
-            for collection in (None, Collection(seconds=3600), blind_collection())
+            *(
+                collector.chain.task(collection=collection)
+                for collection in (None, Collection(seconds=3600), blind_collection())
+            ),
+            sv.Task("hashed", hashed, 2.0, collection=dealt),
+            sv.Task("graded", graded, 2.0, collection=blind_collection()),
         ]
         texts = [codec.canonical(codec.document(task)) for task in tasks]
         yield collector, url, texts
@@ -426,7 +436,7 @@ def shuffled_differences(collector, url, texts):
         for reply in CHAIN_REPLIES:
             state = dice.choice(STATES) if reply == "accepts" else "fresh"
             scenario = ShuffledScenario(text, state, reply, accepts_public=True)
-            values = (dice.choice(LABELS), dice.choice(OUTSIDE))
+            values = (dice.choice(inside(scenario)), dice.choice(OUTSIDE))
             seen = [observed(scenario, value, collector, url) for value in values]
             answered += "message" in seen[0]
             if seen[0] != seen[1]:

@@ -13,7 +13,6 @@ PLACE = "^"  # stands before what is refused
 
 REFUSED = {
     "outer-join": [
-        "SELECT COUNT(*) FROM users ^LEFT JOIN txn USING (uid)",
         "SELECT COUNT(*) FROM users u ^RIGHT OUTER JOIN txn USING (uid)",
         "SELECT COUNT(*) FROM users ^FULL JOIN txn USING (uid)",
         "SELECT COUNT(*) FROM users ^SEMI JOIN txn USING (uid)",
@@ -22,39 +21,20 @@ REFUSED = {
         "SELECT COUNT(*) FROM users ^CROSS JOIN txn",
         "SELECT COUNT(*) FROM users ^NATURAL JOIN txn",
     ],
-    "comma-join": ["SELECT COUNT(*) FROM users^, txn"],
     "join-without-key": [
         "SELECT COUNT(*) FROM users ^JOIN txn WHERE age = 1",
         "SELECT COUNT(*) FROM a ^INNER JOIN b",
     ],
-    "join-key": [
-        "SELECT COUNT(*) FROM users JOIN txn ON ^1 = 1",
-        "SELECT COUNT(*) FROM users JOIN txn ON users.uid ^< txn.uid",
-        "SELECT COUNT(*) FROM users JOIN txn ON users.uid = ^5",
-        "SELECT COUNT(*) FROM users JOIN txn ON users.uid = txn.uid ^AND users.age = 5",
-    ],
     "subquery": [
-        "SELECT COUNT(*) FROM ^(SELECT age FROM users)",
         "SELECT COUNT(*) FROM users WHERE age = (^SELECT 1)",
-        "SELECT COUNT(*) FROM users WHERE age IN (^SELECT 1)",
         "SELECT COUNT(*) FROM users WHERE (^SELECT 1) = 2",
-        "SELECT COUNT(*) FROM users WHERE ^EXISTS (SELECT 1)",
         "^(SELECT COUNT(*) FROM users)",
-    ],
-    "cte": [
-        "^WITH x AS (SELECT 1) SELECT COUNT(*) FROM x",
-        "EXPLAIN ^WITH x AS (SELECT 1) SELECT COUNT(*) FROM x",
     ],
     "union": [
         "SELECT COUNT(*) FROM users ^UNION SELECT COUNT(*) FROM txn",
         "SELECT COUNT(*) FROM users WHERE age = 1 ^EXCEPT SELECT COUNT(*) FROM txn",
     ],
     "distinct": ["SELECT ^DISTINCT state FROM users"],
-    "order-statistic": [
-        "SELECT ^MIN(age) FROM users",
-        "SELECT COUNT(*), ^MAX(age) FROM users",
-        "SELECT ^median(age) FROM users",
-    ],
     "function": [
         "SELECT COUNT(*) FROM ^generate_series(1, 2)",
         'SELECT ^"count"(*) FROM users',
@@ -93,7 +73,7 @@ REFUSED = {
         "^FROM users SELECT COUNT(*)",
         "EXPLAIN^",
         "^VALUES (1)",
-        "^SHOW TABLES",
+        "^SHOW INDEXES",
     ],
     "several-statements": [
         "SELECT COUNT(*) FROM users^; DROP TABLE users",
@@ -116,7 +96,6 @@ REFUSED = {
         "SELECT COUNT(*) FROM users WHERE age IN (1, 2^]",
         "SELECT COUNT(*) FROM users WHERE age IN ^5",
         "SELECT COUNT(*) FROM users WHERE age = ^@x",
-        "SELECT COUNT(*) FROM users WHERE age = ^?",
         "SELECT COUNT(*) FROM users WHERE age = 1 ^age = 2",
         "SELECT COUNT(*) FROM users LIMIT 5 ^LIMIT 6",
         "SELECT COUNT(*) FROM users LIMIT 5 ^WHERE age = 5",

@@ -54,8 +54,8 @@ def test_several_spans_are_joined():
 
 
 def test_a_bucket_is_counted_by_its_middle_and_a_cut_is_told():
-    chosen, notices = within(INCOME, [Span(25, 75)], "income")
-    assert chosen.tolist() == [False, True, True, False]
+    chosen, notices = within(INCOME, [Span(25, 100)], "income")
+    assert chosen.tolist() == [False, True, True, True]
     assert notices == []
     chosen, notices = within(INCOME, [Span(30, 80)], "income")
     assert chosen.tolist() == [False, True, True, False]

@@ -103,17 +103,18 @@ class HopLine:
         body = json.dumps({"reports": [b64encode(message).decode() for message in sealed]})
         end = time.monotonic() + self.patience
         while time.monotonic() < end:
+            connection = HTTPConnection(
+                "127.0.0.1", self.hops[0].port, 30, source_address=(DEVICE_ADDRESS, 0)
+            )
             try:
-                connection = HTTPConnection(
-                    "127.0.0.1", self.hops[0].port, 30, source_address=(DEVICE_ADDRESS, 0)
-                )
                 connection.request("POST", path, body, {"content-type": "application/json"})
                 answer = json.loads(connection.getresponse().read())
-                connection.close()
                 if not answer["refused"]:
                     return answer
             except (OSError, HTTPException, ValueError, KeyError):
                 time.sleep(0.05)
+            finally:
+                connection.close()
         raise AssertionError("the messages were never acknowledged")
 
     def states(self):

@@ -16,6 +16,7 @@ from sottovoce.collector import batches, issuing, key_exchange, worker
 from sottovoce.collector.store import postgres, shuffle_sql, sql, sqlite
 from sottovoce.engine import files, parquet
 from system import orders as orders_module
+from system.forking import fork_workers
 from system.orders import ORDERS, arm
 
 _STORES = (sqlite.SqliteStore, postgres.PostgresStore)
@@ -108,6 +109,7 @@ def run_forked(orders, arguments, environment, log, said) -> None:
     os.dup2(os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT), 2)
     os.dup2(said.fileno(), 1)
     said.close()
+    fork_workers()
     run(orders, arguments)
 
 

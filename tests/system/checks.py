@@ -4,6 +4,7 @@ nothing else is.
 
 import hashlib
 import json
+from base64 import b64encode
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from collector.store.places import Place
 from sottovoce.collector.release import release
 from sottovoce.collector.store.base import RoundRecord, State, Store
 from sottovoce.engine.memory import MemoryCollected, batches_of
+from sottovoce.integrity.examine import examine
 from sottovoce.tasks.round import Round
 from sottovoce.web import uploads
 from sottovoce.wire import codec
@@ -42,13 +44,14 @@ def check_erased(trial: "Trial") -> list[str]:
         seen = _place(trial).rows("select count(*) from seen")[0][0]
     finally:
         store.close()
-    found = [f"{seen} ids are left of erased reports"] if seen else []
+    found = [what for one in rounds for what in _check_tests(trial, one)]
+    found += [f"{seen} ids are left of erased reports"] if seen else []
     found += [
         f"lost: round {one.number} is erased and has no sums"
         for one in rounds
         if not sums_path(trial.folder, one).exists()
     ]
-    expected = {sums_path(trial.folder, one) for one in rounds}
+    expected = {path(trial.folder, one) for path in (sums_path, tests_path) for one in rounds}
     expected.add(trial.folder / "sealed" / task.digest / "answer.json")
     return [*found, *_check_files(trial.folder / "sealed", expected)]
 
@@ -60,9 +63,9 @@ def _check_store(trial: "Trial", store: Store) -> list[str]:
         found.append(f"the task has not finished well: {task.failure!r}")
     for one in rounds:
         found += [f"round {one.number}: {what}" for what in _check_round(trial, one)]
-    found += _check_tables(trial, rounds)
-    found += _check_files(trial.folder / "sealed", {log_path(trial.folder, one) for one in rounds})
-    return found
+        found += _check_tests(trial, one)
+    expected = {path(trial.folder, one) for path in (log_path, tests_path) for one in rounds}
+    return [*found, *_check_tables(trial, rounds), *_check_files(trial.folder / "sealed", expected)]
 
 
 def _check_round(trial: "Trial", one: RoundRecord) -> list[str]:
@@ -103,6 +106,19 @@ def _check_round(trial: "Trial", one: RoundRecord) -> list[str]:
     return [what for what, wrong in found if wrong]
 
 
+def _check_tests(trial: "Trial", one: RoundRecord) -> list[str]:
+    """Look for the file of the tests of a round, which holds no report."""
+    path = tests_path(trial.folder, one)
+    if not path.exists():
+        return [f"lost: round {one.number} is sealed and its tests are missing"]
+    text = path.read_text()
+    if json.loads(text)["reports"] != one.count:
+        return [f"the tests of round {one.number} are not of its {one.count} reports"]
+    ids = [name for message in trial.messages for name, *_ in message.reports]
+    told = [name for name in ids if name.hex() in text or b64encode(name).decode() in text]
+    return [f"the tests of round {one.number} hold ids of reports"] if told else []
+
+
 def _place(trial: "Trial") -> Place:
     """Return where the database of a trial is."""
     if trial.database:
@@ -126,7 +142,9 @@ def _check_tables(trial: "Trial", rounds: list[RoundRecord]) -> list[str]:
 
 def _check_files(folder: Path, expected: set[Path]) -> list[str]:
     there = {path for path in folder.rglob("*") if path.is_file()}
-    return [f"a file is left behind: {path.name}" for path in there - expected]
+    # What the tests of a round said stays beside its log, or what is left of the log.
+    examined = {path for path in there if path.match("round-?????.integrity.json")}
+    return [f"a file is left behind: {path.name}" for path in there - examined - expected]
 
 
 def _check_answer(trial: "Trial", store: Store, answer: bytes) -> list[str]:
@@ -134,18 +152,23 @@ def _check_answer(trial: "Trial", store: Store, answer: bytes) -> list[str]:
     bit.
     """
     (task,) = store.tasks()
-    documents = {one.number: one.document for one in store.rounds(task.digest)}
+    records = {one.number: one for one in store.rounds(task.digest)}
     collected = MemoryCollected(trial.task)
     while True:
         stepped = trial.task.plan.step(collected)
         if not isinstance(stepped, Round):
             break
-        if documents.get(stepped.number) != codec.canonical(codec.document(stepped)):
+        record = records.get(stepped.number)
+        if record is None or record.document != codec.canonical(codec.document(stepped)):
             return [f"round {stepped.number} asked something else than its messages lead to"]
         messages = [
             one.data for one in trial.messages if one.acknowledged and one.round == stepped.number
         ]
         collected = collected.after(stepped, batches_of(trial.task, stepped, messages))
+        tests = examine(trial.task.plan, collected, stepped.number).to_dict()
+        path = tests_path(trial.folder, record)
+        if not path.exists() or json.loads(path.read_text()) != json.loads(json.dumps(tests)):
+            return [f"the tests of round {stepped.number} are not those of its messages"]
     assert trial.task.collection is not None
     expected = uploads.as_json(
         release(replace(stepped, name=trial.task.name), trial.task.collection)
@@ -162,6 +185,11 @@ def log_path(folder: Path, one: RoundRecord) -> Path:
 def sums_path(folder: Path, one: RoundRecord) -> Path:
     """Return where the sums of an erased round are."""
     return log_path(folder, one).with_suffix(".npz")
+
+
+def tests_path(folder: Path, one: RoundRecord) -> Path:
+    """Return where the tests of a sealed round are, which stay when its reports are erased."""
+    return log_path(folder, one).with_suffix(".integrity.json")
 
 
 def read_log(path: Path) -> dict[str, list[Any]]:

@@ -395,7 +395,7 @@ class Trial:
         expected = sum(one.acknowledged for one in messages)
         for _ in range(_MAX_STATUSES):
             status = json.loads(self._call("GET", "/v1/tasks/chain/status"))
-            users = status["rounds"][number]["users"]
+            users = sum(line["users"] for line in status["rounds"] if line["number"] == number)
             if users == expected:
                 return
             time.sleep(0.05)
@@ -740,6 +740,7 @@ def _random_kill(dice: random.Random, *, database: bool) -> Kill:
             "upload": 20,
             "turn": 2 * ROUNDS,
             "seal": ROUNDS,
+            "examine": ROUNDS,
             "step": ROUNDS - 1,
             "erase": ROUNDS,
         }.get(phase, 1)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.collector import collector, worker
+from sottovoce.collector import collector, integrity_file, worker
 from sottovoce.collector.store import postgres, sql, sqlite
 from sottovoce.engine import files, parquet
 from sottovoce.web.store import sqlite as sqlite_file
@@ -34,6 +34,8 @@ POINTS: dict[str, tuple[tuple[Any, ...], str, str]] = {
     "seal: log written": ((parquet,), "write", "after"),
     "seal: before it commits": ((sql,), "clear_round", "after"),
     "seal: committed": (_STORES, "seal", "after"),
+    "examine: nothing written": ((integrity_file,), "write", "before"),
+    "examine: tests written": ((integrity_file,), "write", "after"),
     "step: decided, nothing stored": ((sql.SqlStore,), "open_round", "before"),
     "step: next round stored": ((sql.SqlStore,), "open_round", "after"),
     "finish: nothing stored": ((sql.SqlStore,), "finish", "before"),
@@ -122,6 +124,20 @@ def remove_log_first() -> None:
     collector.Collector.erase_round = erase  # type: ignore[method-assign]
 
 
+def examine_last() -> None:
+    """Test the reports of a round only when the plan has gone on."""
+    ask, examine_round = collector.Collector.ask_plan, collector.Collector.examine_round
+
+    def ask_plan(self: Any, published: Any) -> None:
+        put_off: list[Any] = []
+        self.examine_round = lambda *given: put_off.append(given)
+        ask(self, published)
+        for given in put_off:
+            examine_round(self, *given)
+
+    collector.Collector.ask_plan = ask_plan  # type: ignore[method-assign]
+
+
 def never_sync() -> None:
     """Leave it to the kernel when anything reaches the disk."""
     os.fsync = lambda handle: None
@@ -137,6 +153,7 @@ TWINS = {
     "seals first": seal_first,
     "seals one page": seal_one_page,
     "removes the log first": remove_log_first,
+    "tests last": examine_last,
     "never syncs": never_sync,
     "does not sync files": never_sync_files,
 }

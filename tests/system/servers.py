@@ -17,6 +17,7 @@ from unittest.mock import patch
 from urllib.parse import urlsplit
 
 from sottovoce.collector.store.base import Store
+from system import forking
 from system.serving import run_forked
 
 TESTS = Path(__file__).parents[1]
@@ -50,7 +51,8 @@ class Forked:
         _loaded()
         reading, writing = _FORKS.Pipe(duplex=False)
         self._process = _FORKS.Process(
-            target=run, args=(orders, arguments, environment, str(log), writing)
+            target=run,
+            args=(orders, arguments, environment | forking.address(), str(log), writing),
         )  # not a daemon: those may not have children, and a collector has workers
         self._process.start()
         writing.close()

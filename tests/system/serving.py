@@ -26,6 +26,7 @@ from sottovoce.collector import run as run_module
 from sottovoce.collector.store import sqlite
 from sottovoce.collector.store.base import Verdict
 from system import orders as orders_module
+from system.forking import fork_workers
 from system.orders import ORDERS, obey, work_as_ordered
 
 
@@ -106,6 +107,8 @@ def run_forked(
     os.dup2(os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT), 2)
     os.dup2(said.fileno(), 1)
     said.close()
+    if not orders.get("memory"):
+        fork_workers()
     run(orders, arguments)
 
 

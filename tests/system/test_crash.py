@@ -5,11 +5,14 @@ The short form of ``make soak``: some deaths at random moments, some at the poin
 writes.
 """
 
+import threading
+import time
 from itertools import count
 
 import pytest
 
 from system.crash import Database, Kill, Scenario, Trial
+from system.servers import Server, Wire
 
 DAY = 86_400
 NAMES = count()
@@ -25,6 +28,10 @@ SQLITE = {
     "turning and sealing": [
         Kill("seal: log has no name yet", 1),
         Kill("seal: before it commits", 1),
+    ],
+    "testing what was sealed": [
+        Kill("examine: nothing written", 1),
+        Kill("examine: tests written", 2),
     ],
     "sealed, and finishing": [Kill("seal: committed", 2), Kill("finish: nothing stored", 1)],
 }
@@ -86,6 +93,36 @@ def test_several_nodes_that_die_at_once_lose_nothing_and_double_nothing(tmp_path
     result = Trial(tmp_path / "data", 3, Scenario(kills, nodes=3), place()).run()
     assert result.findings == []
     assert result.kills.total() == len(kills), result
+
+
+def test_a_node_that_starts_while_the_database_is_away_waits_for_it(tmp_path, database_server):
+    database = database_server.create(f"crash_{next(NAMES)}")
+    log = tmp_path / "data.log"
+    has_started = threading.Event()
+
+    def start_database():
+        while not has_started.is_set() and "does not answer" not in _text(log):
+            time.sleep(0.02)
+        database_server.control("start")
+
+    database_server.control("stop", "-m", "immediate")
+    starting = threading.Thread(target=start_database)
+    starting.start()
+    server = Server(tmp_path / "data", database)  # returns when it has said where it is, or died
+    has_started.set()
+    starting.join()
+    try:
+        assert server.address, "it has died"
+        wire = Wire(server.address)
+        assert wire.request("GET", "/v1/tasks")[0] == 200
+        wire.close()
+        assert server.stop() == 0
+    finally:
+        server.discard()
+
+
+def _text(path):
+    return path.read_text() if path.exists() else ""
 
 
 def test_a_clock_that_jumps_loses_nothing_and_holds_up_nothing(tmp_path):

@@ -11,6 +11,6 @@ def test_a_collector_with_a_mistake_is_found_out(tmp_path, name):
     assert is_found_out(name, result), result.findings
 
 
-@pytest.mark.parametrize("name", ["seals one page", "does not sync files"])
+@pytest.mark.parametrize("name", ["seals one page", "tests last", "does not sync files"])
 def test_a_collector_without_the_mistake_passes_the_same_trial(tmp_path, name):
     assert run_sound(name, tmp_path / "data", 2).findings == []

@@ -31,6 +31,7 @@ TWINS = {
     "seals first": Twin(Scenario((Kill("seal: committed", 1),))),
     "seals one page": Twin(Scenario(quota=MANY, at_once=1)),
     "removes the log first": Twin(Scenario(_WITHOUT_SUMS, erase=True)),
+    "tests last": Twin(Scenario((Kill("step: next round stored", 1),))),
     "never syncs": Twin(Scenario(_HALF_WAY), file_system="ext4"),
     "never syncs, on xfs": Twin(Scenario(_HALF_WAY), file_system="xfs"),
     # The database syncs all the same, and DuckDB its logs; the sums of erased rounds are lost.

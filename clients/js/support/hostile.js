@@ -14,7 +14,10 @@ import { Client, MemoryLedger, SottovoceError } from "../dist/index.js";
 import { parse } from "../dist/wire/codec.js";
 import { WorkCounter } from "./work.js";
 
-const FILES = ["discovery", "envelope", "longitudinal", "marginals", "tables", "task_id"];
+const FILES = [
+  ...["discovery", "envelope", "longitudinal", "marginals", "seeds", "shuffled", "tables"],
+  "task_id",
+];
 const FAST = 20; // milliseconds; other processes may make a run slower than it is
 const MAX_RUNS = 7;
 const MAX_REPEATED = 100_000; // characters of a list that is repeated

@@ -79,18 +79,34 @@ const STATES = {
   },
 };
 
+/**
+ * Returns what can be seen in every run, one after another; a request for the page marks the
+ * beginning of each.  With `looksFirst` devices have the mistake of `lookFirst`.
+ */
+export async function observeAll({ runs, looksFirst }) {
+  const repair = looksFirst ? lookFirst() : () => {};
+  const seen = [];
+  for (const run of runs) {
+    await fetch("/page");
+    seen.push(await observe(run));
+  }
+  repair();
+  return seen;
+}
+
 /** Returns what can be seen of a device with this value, and whether the value is in the domain. */
-export async function observe({ url, name, domain, state, value, delay, seed, agrees }) {
+async function observe({ run, url, name, domain, state, value, delay, seed, agrees, token }) {
   const held = () => VALUES[value](domain);
   const draws = fixRandomness(seed);
   const windows = [{ seconds: 60, epsilon: 10, reports: 4 }];
-  const ledger = new BrowserLedger({ name: url, cap: 20, windows, clock: () => TIME });
+  const ledger = new BrowserLedger({ name: run, cap: 20, windows, clock: () => TIME });
   await ledger.update((file) => void STATES[state](file, url, name));
   const reasons = [];
   let isInside;
   const device = new Device(url, {
     ledger,
     delay,
+    token,
     notify: (reason) => reasons.push(reason),
     consent: (notice) => {
       isInside = holds(notice.domain, held());
@@ -109,8 +125,7 @@ export async function observe({ url, name, domain, state, value, delay, seed, ag
     outbox: outbox.map(({ message, ...report }) => ({ ...report, length: message.length })),
     tasks: Object.values(tasks).map((entry) => lengthsOf(entry)),
   }));
-  // Both runs have an address of their own.
-  const text = JSON.stringify({ outcome, draws: draws(), ...seen }).replaceAll(url, "");
+  const text = JSON.stringify({ outcome, draws: draws(), ...seen });
   return { text, outcome, isInside, told: reasons.length };
 }
 
@@ -148,11 +163,15 @@ function fixRandomness(seed) {
   return () => drawn;
 }
 
-/** Makes devices look at the value first and refuse one outside the domain before the charge. */
-export function lookFirst() {
+/**
+ * Makes devices look at the value first and refuse one outside the domain before the charge;
+ * returns a function that mends them.
+ */
+function lookFirst() {
   const { respond } = Client.prototype;
-  Client.prototype.respond = function (file, value, round) {
+  Client.prototype.respond = function (file, value, round, ...others) {
     this.notice.domain.index(value);
-    return respond.call(this, file, value, round);
+    return respond.call(this, file, value, round, ...others);
   };
+  return () => void (Client.prototype.respond = respond);
 }

@@ -22,6 +22,7 @@ import {
   roundLimits,
   roundOf,
   whereTask,
+  wholeRecordTask,
 } from "../support/tasks.js";
 
 async function openBrowser(changes = {}, ledger = new MemoryLedger()) {
@@ -167,13 +168,25 @@ test("the coin of an enrolled device follows from its token", async () => {
   assert.equal(notEnrolled.token, undefined, "a task without enrolment does not see the token");
 });
 
-test("a rehearsal never looks at the value, and is charged 0", async () => {
-  const untouchable = new Proxy(
-    {},
-    { get: () => assert.fail(), has: () => assert.fail(), ownKeys: () => assert.fail() },
-  );
+/** Returns how often the value is looked at while a record is asked for. */
+async function touchesOf(collection) {
+  let touches = 0;
+  const touch = () => void touches++;
+  const traps = { get: touch, has: touch, getOwnPropertyDescriptor: touch };
+  const value = new Proxy({}, traps);
+  const client = await Client.open(await wholeRecordTask({ collection }), new MemoryLedger());
+  await client.answer(value);
+  return touches;
+}
+
+test("a rehearsal never looks at the value", async () => {
+  assert.equal(await touchesOf({ ...COLLECTION, sandbox: true }), 0);
+  assert.ok((await touchesOf(COLLECTION)) > 0, "an answer does, and that would be noticed");
+});
+
+test("a rehearsal tells nobody that the value lay outside, and is charged 0", async () => {
   const notify = () => assert.fail("nobody has looked");
-  for (const value of ["konqueror", untouchable]) {
+  for (const value of ["konqueror", "firefox"]) {
     const document = await browserTask({ collection: { ...COLLECTION, sandbox: true } });
     const client = await Client.open(document, new MemoryLedger(), { notify });
     await client.answer(value);

@@ -109,6 +109,21 @@ test("a redirection is not followed", async (t) => {
   assert.equal(visits, 0);
 });
 
+test("every request asks the browser to keep, repeat and reveal nothing", async (t) => {
+  const { device } = await startPair(t, [await browserTask()], {});
+  const { fetch } = globalThis;
+  const asked = [];
+  t.after(() => void (globalThis.fetch = fetch));
+  globalThis.fetch = (url, request) => {
+    const { cache, credentials, redirect, referrerPolicy } = request;
+    asked.push({ cache, credentials, redirect, referrerPolicy });
+    return fetch(url, request);
+  };
+  await device.answer("browser", "firefox");
+  const rule = { cache: "no-store", credentials: "omit", redirect: "error" };
+  assert.deepEqual(asked, Array(3).fill({ ...rule, referrerPolicy: "no-referrer" }));
+});
+
 test("no request carries anything that a collector could know a device by", async (t) => {
   const documents = [await browserTask(), await browserTask({ name: "other" })];
   const { collector, device } = await startPair(t, documents, {});

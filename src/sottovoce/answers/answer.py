@@ -151,6 +151,10 @@ class Answer(Outcome):
 
         return shown(self, most)
 
+    def findings(self) -> list[dict[str, Any]]:
+        """Return the rows that stand out of the noise; the others are what chance may reach."""
+        return [row for row in self.rows() if row["significant"]]
+
     def top(self, count: int) -> "list[dict[str, Any]]":
         """Return the rows of the largest estimates, in order."""
         return sorted(self.rows(), key=lambda row: -row["estimate"])[:count]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +145,11 @@ def groups(
     axes, places = figure.subplots(), range(len(rows))
     values = [number.value for _, number in rows]
     intervals = [number.interval(level) for _, number in rows]
-    reach = [(high - low) / 2 for low, high in intervals]
+    reach: list[list[float]] = [[], []]
+    for value, (low, high) in zip(values, intervals, strict=True):
+        bounded = isfinite(low) and isfinite(high)  # an interval that is everything is not drawn
+        reach[0].append(max(0.0, value - low) if bounded else 0.0)
+        reach[1].append(max(0.0, high - value) if bounded else 0.0)
     colours = [_FAINT if number.unstable else _CLEAR for _, number in rows]
     axes.barh(places, values, color=colours, height=0.72, zorder=2)
     label = f"{100 * level:g} % interval"

@@ -14,7 +14,6 @@ from sottovoce.domains.tables import Tables
 from sottovoce.plans.tables.combine import labels_of, public_label
 from sottovoce.sql.aggregates.base import MeasureTerm, Moment
 from sottovoce.sql.query import AnyOf, Column, Compared, Listed, Monomial, Not, Public, Query
-from sottovoce.sql.values import numbers_of
 
 if TYPE_CHECKING:
     from sottovoce.plans.tables.result import Result
@@ -40,9 +39,10 @@ class Truth:
 
     def rows(self, query: Query, result: "Result") -> list[list[float | None]]:
         """Return the true numbers of every row of a result; None for those that do not exist."""
-        return [self._row(query, labels) for labels in result.groups]
+        return [self.row(query, labels) for labels in result.groups]
 
-    def _row(self, query: Query, labels: Labels) -> list[float | None]:
+    def row(self, query: Query, labels: Labels) -> list[float | None]:
+        """Return the true numbers of one row."""
         numbers = []
         for aggregate in query.aggregates:
             totals = [self._moment(query, labels, moment) for moment in aggregate.moments]
@@ -61,8 +61,10 @@ class Truth:
         total = 0.0
         for monomial in query.where if term.where is None else term.where:
             weights = among * self._meets(monomial.public)
-            if term.column is not None and term.column.public:
-                weights = weights * self._public[term.column.public] ** term.power
+            for factor in term.factors:
+                if factor.column is not None and factor.column.public:
+                    public = self._public[factor.column.public] - factor.centre
+                    weights = weights * public**factor.power
             for table in query.tables:
                 weights = weights * self._table(table, self._sets(query, labels, monomial), term)
             total += monomial.factor * term.factor * float(np.sum(weights))
@@ -88,14 +90,11 @@ class Truth:
         for column, chosen in sets:
             if column.table == table:
                 weights *= chosen[cells[:, column.index]]
-        column_measured = term.column
-        if (
-            column_measured is not None
-            and column_measured.table == table
-            and not column_measured.public
-        ):
-            numbers = term.numbers(numbers_of(self._kind(column_measured)))
-            weights *= numbers[cells[:, column_measured.index]]
+        for factor in term.factors:
+            measured = factor.column
+            if measured is not None and measured.table == table and not measured.public:
+                numbers = factor.of_column(self._kind(measured))
+                weights *= numbers[cells[:, measured.index]]
         return np.bincount(self._owners(table), weights, len(self.people)).astype(np.float64)
 
     def _kind(self, column: Column) -> Any:

@@ -39,7 +39,7 @@ from sottovoce.errors import (
     StateError,
     UnavailableError,
 )
-from sottovoce.integrity.defence import checked_defence
+from sottovoce.integrity.choices import checked_defence
 from sottovoce.integrity.examine import examine
 from sottovoce.integrity.result import Integrity
 from sottovoce.tasks.round import Round
@@ -277,7 +277,7 @@ class Collector:
                 if published.last.state is State.SEALING:
                     self.seal_round(published, published.last)
                 else:
-                    self._ask(published)
+                    self.ask_plan(published)
                 published, moved = self._latest(published), True
                 _log_move(published)
             for record in self._expired(published):  # last, because the plan may have needed them
@@ -310,7 +310,7 @@ class Collector:
             log = parquet.write(self.log(last), messages, published.asked[last.number])
         self.store.seal(last.task, last.number, log.count, log.checksum, self.now)
 
-    def _ask(self, published: Published) -> None:
+    def ask_plan(self, published: Published) -> None:
         """Let the plan look at the sealed rounds: open its next round, or finish the task."""
         last, minimum = published.last, published.least_users
         if published.users_of(last) < minimum:

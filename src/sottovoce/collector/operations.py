@@ -5,7 +5,7 @@
 
 from sottovoce.collector import access, wire
 from sottovoce.collector.shuffle_operations import NAME, NUMBER, SHUFFLE_OPERATIONS
-from sottovoce.integrity.defence import DEFENCES
+from sottovoce.integrity.choices import DEFENCES
 from sottovoce.postprocess.apply import methods
 from sottovoce.web.operation import OBJECT, SERVICE_OPERATIONS, TEXT, Operation, Parameter
 from sottovoce.web.uploads import UploadReceipt

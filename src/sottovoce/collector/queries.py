@@ -16,7 +16,7 @@ from sottovoce.collector.collector import Collector
 from sottovoce.collector.published import Published
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.plans.tables.database import Database
-from sottovoce.plans.tables.explain import facts_of
+from sottovoce.plans.tables.explain import facts_of, schema_of
 from sottovoce.plans.tables.pipeline import plan_query
 from sottovoce.plans.tables.result import Explanation, Result, ResultRow
 from sottovoce.plans.tables.source import Source
@@ -100,6 +100,8 @@ def explanation(published: Published, query: Query, users: int | None = None) ->
     """
     task, collection = published.task, published.collection
     assert isinstance(task.plan, TablePlan)
+    if query.schema:
+        return Explanation(schema_of(task.plan.domain, query.schema))
     people = users or published.users_of(published.last) or collection.quota or collection.minimum
     plan = plan_query(query, Source(task.plan.layout(task.response_epsilon)))
     facts = facts_of(plan, people, compare=True, coins_checked=task.coins_checked)

@@ -17,7 +17,7 @@ from sottovoce.answers.side_views import SideViews
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.published import Published
 from sottovoce.errors import NoDataError, ParameterError
-from sottovoce.integrity.defence import checked_defence
+from sottovoce.integrity.choices import checked_defence
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.plan import Plan
 from sottovoce.web.problems import RequestError

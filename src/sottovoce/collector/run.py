@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from starlette.applications import Starlette
 from starlette.routing import BaseRoute
 
 from sottovoce.collector.api import Api
@@ -11,6 +12,7 @@ from sottovoce.collector.store.base import Store
 from sottovoce.collector.worker import Workers
 from sottovoce.web import folder, server
 from sottovoce.web.settings import Settings
+from sottovoce.web.waiting import DATABASE_SECONDS, when_available
 
 
 def open_store(settings: Settings) -> Store:
@@ -26,16 +28,17 @@ def serve(
     warned: Callable[[str], None] = lambda concern: None,
 ) -> None:
     """Serve until a signal says stop; then finish what is under way, and only then let go of the
-    store.
+    store.  A database server that does not answer at the start is waited for.
     """
     server.prepare(settings, warned)
-    store = open_store(settings)
+    patience = DATABASE_SECONDS if settings.database else 0.0
+    store = when_available(lambda: open_store(settings), patience)
     workers = Workers(settings.data, settings.database, settings.tick)
+
+    def application() -> Starlette:
+        return create(store, settings, pages=pages, work_apart=workers)
+
     try:
-        server.run(
-            settings,
-            lambda: create(store, settings, pages=pages, work_apart=workers),
-            told,
-        )
+        server.run(settings, lambda: when_available(application, patience), told)
     finally:
         store.close()

@@ -22,8 +22,9 @@ import numpy as np
 from sottovoce.arrays import Bools, Floats, Ints
 from sottovoce.core.influence import CellInfluences, Exposure, InfluenceLaw
 from sottovoce.core.noise import Noise, held_sum
+from sottovoce.core.support_law import Sampled
 from sottovoce.errors import NoDataError, ParameterError
-from sottovoce.maths.normal import quantile, upper_quantile
+from sottovoce.maths.normal import checked_tail, quantile
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,15 @@ class Total:
     """One number with its variance.
 
     ``exposure`` is how false reports move it, where that is known.  ``raw`` is the number before
-    post-processing, whose exposure is known then.
+    post-processing, whose exposure is known then.  ``cell`` is the estimate of one value whose
+    total this is, if it is no sum: its interval is then read from the exact law.
     """
 
     total: float
     variance: float
     exposure: Exposure | None = None
     raw: "Total | None" = None
+    cell: "ScaledCell | None" = None
 
     @property
     def error(self) -> float:
@@ -48,10 +51,13 @@ class Total:
         """Return the number times a positive factor."""
         exposure = self.exposure and self.exposure.times(factor)
         raw = self.raw and self.raw.times(factor)
-        return Total(factor * self.total, factor**2 * self.variance, exposure, raw)
+        cell = self.cell and replace(self.cell, factor=factor * self.cell.factor)
+        return Total(factor * self.total, factor**2 * self.variance, exposure, raw, cell)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the bounds of a normal interval of this confidence level."""
+        """Return the bounds of this confidence level: normal ones for a sum of several values."""
+        if self.cell is not None:
+            return self.cell.interval(level)
         half_width = quantile(level) * self.error
         return self.total - half_width, self.total + half_width
 
@@ -69,6 +75,19 @@ class Total:
             return None
         low, high = self.interval(level)
         return min(low, bounds[0]), max(high, bounds[1])
+
+
+@dataclass(frozen=True)
+class ScaledCell:
+    """The estimate of a single value, times a positive factor."""
+
+    estimate: "Estimate"
+    factor: float = 1.0
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Return the bounds of this confidence level."""
+        low, high = self.estimate.interval(level)
+        return self.factor * float(low[0]), self.factor * float(high[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +166,7 @@ class Estimate:
     def variance(self) -> Floats:
         """Return the variance of the totals: noise, and the drawing of the group."""
         noise = self.noise.variances(self.votes, self.users)
-        shares = np.clip(self.frequencies, 0, 1)
-        return self.scale**2 * noise + self._drawing * shares * (1 - shares)
+        return self.scale**2 * (noise + self._sample.drawing(self.votes))
 
     @property
     def errors(self) -> Floats:
@@ -156,10 +174,18 @@ class Estimate:
         return np.sqrt(self.variance)
 
     def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> tuple[Floats, Floats]:
-        """Return bounds per value; simultaneous ones hold for all values together (Bonferroni)."""
-        tests = len(self.votes) if simultaneous else 1
-        half_width = quantile(level, tests) * self.errors
-        return self.totals - half_width, self.totals + half_width
+        """Return bounds per value; simultaneous ones hold for all values together (Bonferroni).
+
+        Of values that were picked from more candidates, intervals of the plain level would miss
+        more often than stated, because what is picked is what noise raised.  Theirs are as much
+        wider as keeps the expected share of intervals that miss at 1 - level (Benjamini and
+        Yekutieli 2005): R values of m candidates have the level 1 - (1 - level) R / m.
+        """
+        candidates = self.tested or len(self.votes)
+        tests = candidates if simultaneous else candidates / len(self.votes)
+        tail = checked_tail(level) / tests
+        low, high = self.noise.bounds(self.votes, self._sample, tail)
+        return self.scale * low, self.scale * high
 
     @property
     def exposed(self) -> "Estimate | None":
@@ -199,6 +225,8 @@ class Estimate:
         raw_low, raw_high = exposed.interval(level, simultaneous=simultaneous)
         false_reports = fakes * self.population
         lowest, highest = influence.attacked(raw_low, raw_high, false_reports, self.population)
+        if exposed is self:
+            return np.minimum(raw_low, lowest), np.maximum(raw_high, highest)
         low, high = self.interval(level, simultaneous=simultaneous)
         return np.minimum(low, lowest), np.maximum(high, highest)
 
@@ -254,7 +282,21 @@ class Estimate:
         exposed = self.exposed
         raw = exposed.weighted(coefficients) if exposed not in (None, self) else None
         variance = self.scale**2 * noise + drawing
-        return Total(total * self.scale, variance, self._exposure(coefficients), raw)
+        cell = self._cell(coefficients, variance)
+        return Total(total * self.scale, variance, self._exposure(coefficients), raw, cell)
+
+    def _cell(self, coefficients: Floats, variance: float) -> ScaledCell | None:
+        """Return the only value with a coefficient, unless a sum knows more about it.
+
+        Where all votes sum to the users, padding included, a sum may be surer than its cell.
+        """
+        chosen = np.flatnonzero(coefficients)
+        if len(chosen) != 1 or coefficients[chosen[0]] <= 0:
+            return None
+        factor = float(coefficients[chosen[0]])
+        if not np.isclose(variance, factor**2 * self.variance[chosen[0]]):
+            return None
+        return ScaledCell(replace(self.picked(chosen), tested=0), factor)
 
     def _exposure(self, coefficients: Floats) -> Exposure | None:
         """Return how false reports move the sum with these coefficients."""
@@ -266,7 +308,10 @@ class Estimate:
         return Exposure(influence.standing_for(people), self.population)
 
     def threshold(self, alpha: float = 0.05, tested: int = 0) -> float:
-        """Return the raw total that an unheld value exceeds with probability alpha / tested."""
+        """Return the raw total that an unheld value exceeds with probability alpha / tested.
+
+        The probability is exact for mechanisms, and never above; see ``support_law``.
+        """
         return float(self._thresholds(alpha, tested).max())
 
     def significant(self, alpha: float = 0.05) -> Bools:
@@ -284,8 +329,11 @@ class Estimate:
         if self.raw:
             return self.raw._thresholds(alpha, tested)
         tests = tested or self.tested or len(self.votes)
-        unheld_variances = self.noise.variances(np.zeros(len(self.votes)), self.users)
-        return upper_quantile(alpha / tests) * self.scale * np.sqrt(unheld_variances)
+        return self.scale * self.noise.unheld_votes(self.votes, self.users, alpha / tests)
+
+    @property
+    def _sample(self) -> Sampled:
+        return Sampled(self.users, self.population)
 
     @property
     def _drawing(self) -> float:

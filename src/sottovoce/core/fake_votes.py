@@ -34,7 +34,10 @@ import numpy as np
 from sottovoce.arrays import Floats, Ints
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.noise import Noise, VoteVariance
+from sottovoce.core.support_law import Sampled, SupportLaw
 from sottovoce.errors import NoDataError, ParameterError
+from sottovoce.maths.coin_sums import Coins
+from sottovoce.maths.normal import upper_quantile
 
 MAX_DEALT = (1 << 31) - 1  # people and fakes: SciPy counts them in 32 bits
 
@@ -144,6 +147,13 @@ class NoiseWithFakes(Noise):
     def floor(self) -> float:  # type: ignore[override]
         return self.people.floor
 
+    @property
+    def supports(self) -> "SupportLawWithFakes | None":
+        people = self.people.supports
+        if people is None:
+            return None
+        return SupportLawWithFakes(people.p, people.q, self.fakes.count, self.fakes.vote)
+
     def variances(self, votes: Floats, users: int) -> Floats:
         spread = self.fakes.count.mean * self.fakes.variance
         dealt = self.fakes.count.variance * self._distance(votes, users) ** 2
@@ -217,3 +227,68 @@ class NoiseWithFakes(Noise):
         It is the mean coefficient where the law is balanced over a whole domain, else 0.
         """
         return self.people.total(coefficients, np.zeros(len(coefficients)), 1)
+
+
+@dataclass(frozen=True)
+class SupportLawWithFakes(SupportLaw):
+    """The supports of a value where some reports of the group are fakes.
+
+    ``vote`` is the mean vote of a fake, so that a fake supports the value with probability
+    q + (p - q) vote.  Where the number of fakes is not known, the law is interpolated as for people
+    that are drawn: between m fakes among R reports, and R reports each of which is a fake with
+    probability m / R.  The variance is that of the number of fakes.
+    """
+
+    count: FakeCount
+    vote: float
+
+    @property
+    def fake_chance(self) -> float:
+        """Return the probability that a fake supports the value."""
+        return self.q + self.gap * self.vote
+
+    def supports(self, votes: Floats, users: int) -> Floats:
+        # People's votes V' = V - m u are those of all n + m reports, less the mean of the fakes.
+        reports = users + self.count.mean
+        return np.asarray(reports * self.q + self.gap * (votes + self.count.mean * self.vote))
+
+    def votes(self, supports: float, users: int) -> float:
+        reports = users + self.count.mean
+        return (supports - reports * self.q) / self.gap - self.count.mean * self.vote
+
+    def coins(self, shares: Floats, sample: Sampled) -> Coins:
+        fakes = self.count.mean
+        reports = sample.users + fakes
+        mixed = 0.0
+        if self.count.variance:
+            mixed = min(1.0, self.count.variance * reports / (fakes * sample.users))
+        # People are drawn in the mixed part as well; the other part makes up for the rest.
+        drawn = max(0.0, 1 - sample.part - mixed)
+        known = 1 - mixed - drawn
+        chance = self.q + self.gap * shares
+        either = (sample.users * chance + fakes * self.fake_chance) / reports
+        ones = np.ones_like(shares)
+        users = sample.users
+        weights = [
+            known * users * shares,
+            known * users * (1 - shares),
+            drawn * users * ones,
+            (1 - mixed) * fakes * ones,
+            mixed * reports * ones,
+        ]
+        chances = [self.p * ones, self.q * ones, chance, self.fake_chance * ones, either]
+        return Coins(np.array(weights), np.array(chances))
+
+    def unheld_votes(self, tail: float, users: int) -> float:
+        """Return what an unheld value exceeds with probability ``tail``, by bisection."""
+        coins = self.coins(np.zeros(1), Sampled(users, users))
+        wanted = upper_quantile(tail)
+        low = 0
+        high = int(coins.number[0]) + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            if coins.scores(np.array([middle - 0.5]))[0] >= wanted:
+                high = middle
+            else:
+                low = middle
+        return self.votes(high - 0.5, users)

@@ -7,6 +7,9 @@ votes for a value that c of n users hold is
 
     n q (1 - q) / (p - q)^2 + c (1 - p - q) / (p - q)
 
+Bounds of single cells are read from the exact law of their supports (``support_law``) where votes
+are sums of supports, and from a normal law with the stated variance elsewhere.
+
 A caller never asks which law an estimate carries: what differs is a method of the contract.
 
 Source: Wang 2021, equations 3.1 to 3.3; docs/affine-response.md.
@@ -20,7 +23,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints
+from sottovoce.core.support_law import Sampled, SupportLaw
 from sottovoce.errors import ParameterError
+from sottovoce.maths.normal import upper_quantile
 
 _NO_FORMULA = "this needs raw votes of a mechanism whose variance has a formula"
 _NO_SUM = "a person may hold several items: the counts of several items do not add up to people"
@@ -64,6 +69,34 @@ class Noise(ABC):
     @abstractmethod
     def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
         """Return the variance of ``total`` for these coefficients."""
+
+    @property
+    def supports(self) -> SupportLaw | None:
+        """Return the exact law of the supports of a cell; None where only errors are known."""
+        return None
+
+    def unheld_variances(self, votes: Floats, users: int) -> Floats:
+        """Return the variance that every cell would have if nobody held its value."""
+        return self.variances(np.zeros(len(votes)), users)
+
+    def unheld_votes(self, votes: Floats, users: int, tail: float) -> Floats:
+        """Return what every cell exceeds with probability ``tail`` if nobody holds its value."""
+        law = self.supports
+        if law is not None:
+            return np.full(len(votes), law.unheld_votes(tail, users))
+        return upper_quantile(tail) * np.sqrt(self.unheld_variances(votes, users))
+
+    def bounds(self, votes: Floats, sample: Sampled, tail: float) -> tuple[Floats, Floats]:
+        """Return bounds per cell, in votes; each is wrong with probability ``tail`` at most.
+
+        They include the drawing of the users out of the population.
+        """
+        law = self.supports
+        if law is not None:
+            return law.bounds(votes, sample, tail)
+        variances = self.variances(votes, sample.users) + sample.drawing(votes)
+        half_width = upper_quantile(tail) * np.sqrt(variances)
+        return votes - half_width, votes + half_width
 
     def total(self, coefficients: Floats, votes: Floats, users: int) -> float:
         """Return the weighted sum of votes."""
@@ -146,6 +179,10 @@ class IndependentNoise(Noise):
     def of(cls, p: float, q: float) -> "IndependentNoise":
         """Return the noise of a pure mechanism, equation 3.2."""
         return cls(q * (1 - q) / (p - q) ** 2, (1 - p - q) / (p - q))
+
+    @property
+    def supports(self) -> SupportLaw | None:
+        return SupportLaw.of_variance(self.unheld, self.held)
 
     @property
     def vote_variance(self) -> VoteVariance:

@@ -8,7 +8,7 @@ generator of an honest app looks the same as an attack.
 Every test alarms on honest reports with a probability of at most ``FALSE_ALARM``.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, sqrt
 
 import numpy as np
@@ -17,6 +17,7 @@ from sottovoce.arrays import Ints, Values
 from sottovoce.maths import binomial
 
 FALSE_ALARM = 1e-6  # of one test of one round
+MIN_SEED_COUNT = 1 << 32  # of mechanisms whose seeds hardly ever agree
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,10 @@ class PublicHash:
         """Return by how much the true bucket is more likely than another one."""
         return self.p - (1 - self.p) / (self.buckets - 1)
 
+    def every(self, step: int) -> "PublicHash":
+        """Return one in ``step`` reports."""
+        return replace(self, table=self.table[::step], answers=self.answers[::step])
+
 
 def largest_count(
     name: str, counts: Ints, chance: float, trials: int, *, alpha: float = FALSE_ALARM
@@ -103,20 +108,21 @@ def largest_of(
     )
 
 
-def equal_coins(coins: Values, space: int, alpha: float = FALSE_ALARM) -> PlausibilityTest:
-    """Return the test of pairs of equal seeds, each of which is one of ``space`` at random.
+def equal_seeds(seeds: Values, seed_count: int, alpha: float = FALSE_ALARM) -> PlausibilityTest:
+    """Return the test of pairs of equal seeds, each of which is one of ``seed_count`` at random.
 
-    Pairs of independent reports agree with the chance 1 / space, and any two pairs independently.
-    So few of so many pairs agree that their number has the law of independent trials.
+    Pairs of independent reports agree with the chance 1 / seed_count, and any two pairs
+    independently.  Of ``MIN_SEED_COUNT`` seeds or more, so few of so many pairs agree that their
+    number has the law of independent trials.
     """
-    ordered = np.sort(coins)
+    ordered = np.sort(seeds)
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
     repeats = np.diff(np.r_[starts, len(ordered)]).astype(np.float64)
     pairs = int((repeats * (repeats - 1) / 2).sum())
-    compared = len(coins) * (len(coins) - 1) // 2
-    limit = binomial.upper_quantile(alpha, compared, 1 / space)
-    p_value = binomial.at_least(pairs, compared, 1 / space)
-    return PlausibilityTest("equal seeds", float(pairs), float(limit), p_value, len(coins))
+    compared = len(seeds) * (len(seeds) - 1) // 2
+    limit = binomial.upper_quantile(alpha, compared, 1 / seed_count)
+    p_value = binomial.at_least(pairs, compared, 1 / seed_count)
+    return PlausibilityTest("equal seeds", float(pairs), float(limit), p_value, len(seeds))
 
 
 def weakest(tests: list[PlausibilityTest]) -> PlausibilityTest:

@@ -13,13 +13,15 @@ import numpy as np
 from sottovoce.arrays import Bools, Floats, Reports, Values
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.tally import Tally
-from sottovoce.engine.base import estimate_candidates, estimate_people
+from sottovoce.engine.base import estimate_people
+from sottovoce.engine.correction_errors import REPLICATES, AddressCorrection
 from sottovoce.engine.memory import MemoryCollected, ReportBatch, names
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.integrity import defence as defences
-from sottovoce.integrity.corrected_estimate import REPLICATES, Corrected, corrected
+from sottovoce.integrity.corrected_estimate import Corrected
 from sottovoce.integrity.defence import SeedFilter, Suspected
-from sottovoce.integrity.examine import RoundTests, tested
+from sottovoce.integrity.examine import tested
+from sottovoce.integrity.round_tests import RoundTests
 from sottovoce.tasks.collected import Blocks, Collected
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
@@ -34,7 +36,8 @@ def defended(
     """Return what was collected with the corrections that its alarms call for.
 
     ``found`` are the tests of its round, if they were made before.  Errors of corrected estimates
-    come from so many bootstrap ``replicates``.
+    come from so many ``replicates`` of the whole correction; without any they are those of the
+    mechanism, which leave out what the correction adds.
     """
     if len(collected.rounds) != 1:
         raise ParameterError(
@@ -156,21 +159,13 @@ class DefendedCollected:
     ) -> Corrected:
         if among is None and address in self.estimated:
             return self.estimated[address]
-        mechanism = self.rounds[address.round].question(address).mechanism
+        correction = AddressCorrection(self.raw, address, among)
         reports = np.concatenate(list(self.kept.reports(address)))
-
-        def decode(part: Reports) -> Estimate:
-            if among is None:
-                return mechanism.estimate(mechanism.tally(part))
-            return estimate_candidates(mechanism, part, among)
-
-        found = corrected(
-            suspected.candidates,
-            suspected.suspects,
-            reports,
-            decode,
-            replicates=self.replicates,
-        )
+        found = correction.corrected(suspected, reports)
+        if self.replicates:
+            everything = np.concatenate(list(self.raw.reports(address)))
+            estimate = correction.with_errors(found.estimate, everything, self.replicates)
+            found = replace(found, estimate=estimate)
         if among is None:
             self.estimated[address] = found
         return found

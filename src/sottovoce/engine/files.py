@@ -1,19 +1,24 @@
-"""Files that appear whole or not at all, and are on the disk when a call returns."""
+"""Files that appear whole or not at all, and are on the disk when a call returns.
+
+Two processes may make the same file at the same time: one whose lease was lost when the database
+server restarted, and one that has it now.  So each makes a file of its own before it takes the
+name; with one name for both, the slower one's half would get the name of the whole.
+"""
 
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from sottovoce.core.durable import sync
+from sottovoce.core.rng import SystemRng
 from sottovoce.errors import UnavailableError
 
 
 def replace_file(path: Path, make: Callable[[Path], object]) -> None:
     """Make a file under another name, push it to the disk, and only then give it its own name."""
-    new = path.with_name(f".{path.stem}.new{path.suffix}")
+    new = path.with_name(f".{path.stem}.{SystemRng().bytes(4).hex()}.new{path.suffix}")
     try:
         _make_folder(path.parent)
-        new.unlink(missing_ok=True)  # of a process that was killed
         make(new)
         sync(new)
         new.replace(path)

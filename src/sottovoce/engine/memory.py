@@ -13,7 +13,7 @@ from sottovoce.core.tally import Tally
 from sottovoce.engine import base
 from sottovoce.engine.base import by_address, estimate_candidates, estimate_people, people_among
 from sottovoce.errors import CodecError, MismatchError, NoDataError, ParameterError
-from sottovoce.integrity.defence import checked_defence
+from sottovoce.integrity.choices import checked_defence
 from sottovoce.tasks.collected import Blocks
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round

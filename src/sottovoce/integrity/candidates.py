@@ -58,6 +58,19 @@ class Candidates:
         gain = self.mechanism.p - self.mechanism.q
         return np.asarray(self.shares * gain > MAX_HELD)
 
+    def sampled(self, count: int) -> "Candidates":
+        """Return what about so many of many reports say.
+
+        One in so many is taken, because false ones may lie together.
+        """
+        if self.hashed is None or self.users <= 2 * count:
+            return self
+        step = -(-self.users // count)
+        part = self.hashed.every(step)
+        supports = (part.table == np.asarray(part.answers)[:, None]).astype(np.float32)
+        pairs = (supports.T @ supports).astype(np.float64)
+        return Candidates(self.mechanism, self.values, len(part.answers), pairs, part)
+
     def above(self, deviations: float) -> Bools:
         """Return which candidates stand out of the noise by so many standard errors."""
         return np.asarray(self.shares > deviations * self.deviation)

@@ -10,22 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sottovoce.arrays import Bools, Values
-from sottovoce.core import settings
+from sottovoce.arrays import Bools, Reports, Values
 from sottovoce.core.rng import KeyedRng
 from sottovoce.integrity import seeds
 from sottovoce.integrity.candidates import Candidates, gather, largest
-from sottovoce.integrity.examine import Examined, RoundTests
+from sottovoce.integrity.round_tests import Examined, RoundTests
 from sottovoce.maths import hashing
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.question import Address
-
-DEFENCES = ("none", "auto")
-
-
-def checked_defence(defence: str) -> str:
-    """Return the name of a defence, or refuse it."""
-    return settings.choice("defence", defence, DEFENCES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +37,17 @@ class SeedFilter:
         return f"seed filter: {self.left_out:,} reports left out"
 
 
-def seed_filter(collected: Collected, round_number: int, found: RoundTests) -> SeedFilter | None:
-    """Return which reports to keep by their seeds; None if the spectrum of no pool alarms."""
+def seed_filter(
+    collected: Collected,
+    round_number: int,
+    found: RoundTests,
+    fresh: dict[Address, Reports] | None = None,
+) -> SeedFilter | None:
+    """Return which reports to keep by their seeds; None if they leave out none.
+
+    ``fresh`` keeps the honest seeds that were drawn for every address, for the next time.
+    """
+    fresh = {} if fresh is None else fresh
     alarming = {
         key: pool
         for key, pool in found.pools.items()
@@ -59,12 +60,16 @@ def seed_filter(collected: Collected, round_number: int, found: RoundTests) -> S
     for address in collected.report_counts(round_number):
         mechanism = asked.question(address).mechanism
         reports = np.concatenate(list(collected.reports(address)))
-        pool = alarming.get(mechanism.evidence(reports[:1]).key)
+        pool = alarming.get(mechanism.evidence(reports[:0]).key)
         if pool is None:
             continue
-        context = f"seed filter {address.round} {address.member} {address.slot}".encode()
-        kept[address] = seeds.plausible_seeds(pool, reports, KeyedRng(collected.seed, context))
-    return SeedFilter(kept)
+        if address not in fresh:
+            context = f"seed filter {address.round} {address.member} {address.slot}".encode()
+            rng = KeyedRng(collected.seed, context)
+            fresh[address] = seeds.fresh_reports(pool.mechanism, rng)
+        kept[address] = seeds.plausible_seeds(pool, reports, fresh[address])
+    found_filter = SeedFilter(kept)
+    return found_filter if found_filter.left_out else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ raise an alarm with a probability of at most 0.006.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -14,10 +14,13 @@ from sottovoce.arrays import Ints, Reports, Values
 from sottovoce.core.plausibility import FALSE_ALARM, PlausibilityTest, weakest
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.integrity import seeds
-from sottovoce.integrity.candidates import Candidates, gather, largest
-from sottovoce.integrity.co_support import CoSupport, co_support
-from sottovoce.integrity.load import Load, load
+from sottovoce.integrity.candidates import gather, largest
+from sottovoce.integrity.co_support import co_support
+from sottovoce.integrity.false_share import false_share
+from sottovoce.integrity.load import load
+from sottovoce.integrity.misfit import misfit
 from sottovoce.integrity.result import Integrity, Suspects
+from sottovoce.integrity.round_tests import Examined, RoundTests
 from sottovoce.maths import hashing
 from sottovoce.mechanisms.base import Mechanism, PureMechanism
 from sottovoce.tasks.collected import Blocks, Collected
@@ -28,63 +31,32 @@ MAX_ADDRESSES = 16  # of a round whose largest estimates are tested: those with 
 MAX_DOMAIN = 1 << 22  # values that are estimated to find the largest
 
 
-@dataclass(frozen=True, eq=False)
-class Examined:
-    """The tests of the largest estimates at one address."""
-
-    address: Address
-    candidates: Candidates
-    co_support: CoSupport | None
-    load: Load | None
-
-    @property
-    def members(self) -> Ints:
-        """Return the candidates that a test suspects; those of the load test are the finer ones."""
-        for found in (self.load, self.co_support):
-            if found is not None and len(found.members):
-                return found.members
-        return np.zeros(0, np.int64)
-
-    @property
-    def alarming(self) -> PlausibilityTest | None:
-        """Return the test that suspects the members."""
-        for found in (self.load, self.co_support):
-            if found is not None and len(found.members):
-                return found.test
-        return None
-
-
-@dataclass
-class RoundTests:
-    """Tests of a round by name, and what was found on the way."""
-
-    pools: dict[str, seeds.Pool]
-    tests: dict[str, list[PlausibilityTest]] = field(default_factory=dict)
-    examined: list[Examined] = field(default_factory=list)
-
-    def add(self, test: PlausibilityTest | None) -> None:
-        """Add a test, if it could be made."""
-        if test is not None:
-            self.tests.setdefault(test.name, []).append(test)
-
-
 def examine(plan: Plan, collected: Collected, round_number: int) -> Integrity:
     """Return whether the reports of a round can be honest."""
     return summarise(plan, collected, round_number, tested(plan, collected, round_number))
 
 
-def tested(plan: Plan, collected: Collected, round_number: int) -> RoundTests:
+class CandidateSource(Protocol):
+    """Who knows which values at an address can become part of an outcome: a plan does."""
+
+    def candidates(self, collected: Collected, address: Address) -> Blocks | None:
+        """Return these values; None for all of the domain."""
+
+
+def tested(source: CandidateSource, collected: Collected, round_number: int) -> RoundTests:
     """Return all tests of the reports of a round."""
     found = RoundTests(seeds.pooled(_batches(collected, round_number)))
     fakes = collected.fakes(round_number)
     reports = sum(pool.evidence.users for pool in found.pools.values())
     for pool in found.pools.values():
         part = round(fakes * pool.evidence.users / reports)
-        for test in pool.tests(part, FALSE_ALARM / len(found.pools)):
+        alpha = FALSE_ALARM / len(found.pools)
+        for test in pool.tests(part, alpha):
             found.add(test)
+        found.add_misfit(misfit(pool.mechanism, pool.evidence, alpha))
     addresses = _largest_addresses(collected, round_number)
     for address in addresses:
-        examined = _examined(plan, collected, address, FALSE_ALARM / len(addresses))
+        examined = _examined(source, collected, address, FALSE_ALARM / len(addresses))
         if examined is None:
             continue
         found.examined.append(examined)
@@ -104,6 +76,7 @@ def summarise(plan: Plan, collected: Collected, round_number: int, found: RoundT
         sum(pool.evidence.users for pool in found.pools.values()),
         tuple(weakest(tests) for tests in found.tests.values()),
         tuple(suspects),
+        false_share(found),
     )
 
 
@@ -120,12 +93,14 @@ def _largest_addresses(collected: Collected, round_number: int) -> list[Address]
     return sorted(counts, key=lambda address: (-counts[address], address))[:MAX_ADDRESSES]
 
 
-def _examined(plan: Plan, collected: Collected, address: Address, alpha: float) -> Examined | None:
+def _examined(
+    source: CandidateSource, collected: Collected, address: Address, alpha: float
+) -> Examined | None:
     try:
         mechanism = collected.rounds[address.round].question(address).mechanism.pure()
     except ParameterError:
         return None  # reports without votes have no pairs
-    values = _candidates(plan, collected, address, mechanism)
+    values = _candidates(source, collected, address, mechanism)
     if values is None:
         return None
     reports = np.concatenate(list(collected.reports(address)))
@@ -134,13 +109,13 @@ def _examined(plan: Plan, collected: Collected, address: Address, alpha: float) 
 
 
 def _candidates(
-    plan: Plan, collected: Collected, address: Address, mechanism: PureMechanism
+    source: CandidateSource, collected: Collected, address: Address, mechanism: PureMechanism
 ) -> Values | None:
     """Return the values with the largest estimates; None where they cannot be listed."""
     if mechanism.pair_law is None:
         return None
     try:
-        among = plan.candidates(collected, address)
+        among = source.candidates(collected, address)
     except NoDataError:
         return None  # nothing stands out
     if among is not None:

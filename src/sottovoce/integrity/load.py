@@ -42,21 +42,21 @@ _REMARKABLE = -6.0  # the logarithm of the tail of three and a half standard dev
 
 
 @dataclass(frozen=True, eq=False)
-class Load:
+class LoadTest:
     """The test, and the candidates whose fullest bucket is named too often."""
 
     test: PlausibilityTest
     members: Ints
 
 
-def load(candidates: Candidates, alpha: float = FALSE_ALARM) -> Load | None:
+def load(candidates: Candidates, alpha: float = FALSE_ALARM) -> LoadTest | None:
     """Return the test of loads; None without a public hash or with too few values to suspect."""
     hashed = candidates.hashed
     standing = candidates.above(_standing_out(candidates)) & ~candidates.common
     count = int(np.count_nonzero(standing))
     if hashed is None or count < MIN_SUSPECTS:
         return None
-    searched = _search(_sampled(candidates, hashed), standing)
+    searched = _search(candidates.sampled(MAX_SEARCHED), standing)
     tails = [_log_tail(candidates, members) for members in searched]
     best = int(np.argmin(tails))
     # Both functions of every subset are counted.
@@ -65,7 +65,7 @@ def load(candidates: Candidates, alpha: float = FALSE_ALARM) -> Load | None:
     threshold = _deviations(log(alpha) - comparisons)
     test = PlausibilityTest(NAME, _deviations(tails[best]), threshold, p_value, candidates.users)
     members = np.flatnonzero(searched[best]) if test.alarm else np.zeros(0, np.int64)
-    return Load(test, members)
+    return LoadTest(test, members)
 
 
 def _standing_out(candidates: Candidates) -> float:
@@ -176,28 +176,6 @@ def _bound(candidates: Candidates, hashed: PublicHash, sums: "LoadSums") -> floa
     largest = sums.largest + np.abs(slopes).sum() + abs(constant)
     # P[sum >= d] <= exp(-d^2 / (2 (variance + largest d / 3)))
     return float(-(difference**2) / (2 * (variance + largest * difference / 3)))
-
-
-def _sampled(candidates: Candidates, hashed: PublicHash) -> Candidates:
-    """Return some of many reports, which nobody could foresee."""
-    users = len(hashed.answers)
-    if users <= 2 * MAX_SEARCHED:
-        return candidates
-    words = int(np.bitwise_xor.reduce(np.asarray(hashed.table, np.uint16), axis=0).sum())
-    generator = np.random.default_rng(
-        [words, users, int(np.asarray(hashed.answers, np.int64).sum())]
-    )
-    chosen = np.sort(generator.choice(users, MAX_SEARCHED, replace=False))
-    table, answers = hashed.table[chosen], hashed.answers[chosen]
-    supports = (table == answers[:, None]).astype(np.float32)
-    part = PublicHash(table, answers, hashed.buckets, hashed.p, hashed.q, hashed.points)
-    return Candidates(
-        candidates.mechanism,
-        candidates.values,
-        MAX_SEARCHED,
-        (supports.T @ supports).astype(np.float64),
-        part,
-    )
 
 
 def _deviations(log_tail: float) -> float:

@@ -13,9 +13,10 @@ import numpy as np
 from sottovoce.arrays import Bools, Ints, Reports, Values
 from sottovoce.core.plausibility import (
     FALSE_ALARM,
+    MIN_SEED_COUNT,
     BinomialCounts,
     PlausibilityTest,
-    equal_coins,
+    equal_seeds,
     largest_of,
 )
 from sottovoce.core.rng import Rng
@@ -40,24 +41,32 @@ class Pool:
     def tests(self, fakes: int, alpha: float = FALSE_ALARM) -> list[PlausibilityTest]:
         """Return the tests that the mechanism makes, and that of equal seeds."""
         tests = list(self.mechanism.plausibility(self.evidence, fakes=fakes, alpha=alpha))
-        if self.mechanism.coin_space:
+        if self.seeds:
             seeds = np.concatenate(self.seeds)
-            tests.append(equal_coins(seeds, self.mechanism.coin_space, alpha))
+            tests.append(equal_seeds(seeds, self.mechanism.seed_count, alpha))
         return tests
 
 
 def pooled(parts: Iterable[tuple[Mechanism, Reports]]) -> dict[str, Pool]:
-    """Return the evidence of batches of reports by its key."""
-    pools: dict[str, Pool] = {}
+    """Return the evidence of batches of reports by its key.
+
+    A round may have thousands of addresses, and evidence is as long as a domain: reports of equal
+    mechanisms are put together first.
+    """
+    batches: dict[Mechanism, list[Reports]] = {}
     for mechanism, reports in parts:
+        batches.setdefault(mechanism, []).append(reports)
+    pools: dict[str, Pool] = {}
+    for mechanism, parts_of in batches.items():
+        reports = np.concatenate(parts_of)
         evidence = mechanism.evidence(reports)
         pool = pools.get(evidence.key)
         if pool is None:
             pool = pools[evidence.key] = Pool(mechanism, evidence)
         else:
             pool.evidence = pool.evidence + evidence
-        if mechanism.coin_space:
-            pool.seeds.append(mechanism.coins(reports))
+        if mechanism.seed_count >= MIN_SEED_COUNT:
+            pool.seeds.append(mechanism.seeds_of(reports))
     return pools
 
 
@@ -80,16 +89,20 @@ def seed_pairs(candidates: Candidates, alpha: float = FALSE_ALARM) -> Plausibili
     return largest_of(PAIRS, most, law, alpha)
 
 
-def plausible_seeds(pool: Pool, reports: Reports, rng: Rng) -> Bools:
+def fresh_reports(mechanism: Mechanism, rng: Rng) -> Reports:
+    """Return reports with honest seeds, to compare with."""
+    return mechanism.draw_blanket(FRESH_SEEDS, rng)
+
+
+def plausible_seeds(pool: Pool, reports: Reports, fresh: Reports) -> Bools:
     """Return which reports the seed filter keeps.
 
     A seed is marked for every implausible relation that it has.  Numbers of marks that occur more
-    than twice as often as among fresh seeds are left out.
+    than twice as often as among ``fresh`` reports are left out.
     """
     marks = pool.mechanism.seed_marks(reports, pool.evidence)
     if not marks.any():
         return np.ones(len(reports), bool)
-    fresh = pool.mechanism.draw_blanket(FRESH_SEEDS, rng)
     expected = pool.mechanism.seed_marks(fresh, pool.evidence)
     return np.asarray(~_too_often(marks, expected)[marks])
 

@@ -49,6 +49,18 @@ WORDS = {
         "No part of the scale can get more reports, or fewer, than noise alone makes sure of.",
         "A part of the scale has more reports, or fewer, than any honest population could cause.",
     ),
+    "misfit": Words(
+        "Unexplained numbers",
+        "Whatever numbers people hold, noise smears their reports in a known way.",
+        "No honest population explains these reports: some were made by hand, or an app has a"
+        " fault.",
+    ),
+    "coins": Words(
+        "Uneven coins",
+        "A coin that ignores the number decides how each report is made.",
+        "The coins of these reports are not fair: reports were made by hand, or an app has a"
+        " fault.",
+    ),
     "co-support": Words(
         "Values that stick together",
         "Reports support two values together at a rate that follows from how many hold each.",
@@ -74,4 +86,7 @@ def verdict(integrity: Integrity) -> str:
     if not integrity.alarm:
         return "No test found anything that honest reports would not do."
     titles = ", ".join(words_of(name).title.lower() for name in integrity.alarms)
-    return f"Honest reports would hardly ever look like this: {titles}."
+    text = f"Honest reports would hardly ever look like this: {titles}."
+    if integrity.share is None:
+        return text
+    return f"{text} About {100 * integrity.share:.1f} % of the reports seem to be false."

@@ -1,14 +1,20 @@
 """Audit a mechanism: compare its stated epsilon with its likelihood and with sampled reports.
 
-The likelihood is exact but relies on the arithmetic of the code.  Sampling relies only on the
-reports: an event is chosen on one half of them, and Clopper-Pearson bounds on the other half give a
-lower bound on epsilon.  Sampling can show that a mechanism is broken; it cannot show that one is
-sound.
+The likelihood is exact but relies on the arithmetic of the code.  It is looked at over all reports
+where these can be listed, and otherwise over those that the mechanism names as the most telling.
+
+Sampling relies only on the reports.  First every value is tried with some reports (of a very large
+domain, a thousand values): how often is each bit set, how often is each report made, and how
+often does a report point at its value?  The values that stand out are paired with each other and
+with the first and the last value.  Then fresh reports of each pair are drawn: an event is chosen on
+one half of them, and Clopper-Pearson bounds on the other half give a lower bound on epsilon.
+Sampling can show that a mechanism is broken; it cannot show that one is sound.
 
 Source: Clopper and Pearson 1934.
 """
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import permutations
 from typing import Any
@@ -20,12 +26,16 @@ from sottovoce.core.rng import Rng, SystemRng
 from sottovoce.errors import MissingExtraError, ParameterError
 from sottovoce.mechanisms.base import Mechanism, PureMechanism
 
-ALL_PAIRS = 6  # larger domains are sampled at the first and the last value only
+ALL_PAIRS = 6  # of larger domains only some values are compared with each other
 LISTED = 12  # larger domains have too many outcomes to list
+TRIED = 1024  # values of a larger domain that are tried
+_SUSPECTS = 4  # values that stand out most
+_FIRST_REPORTS = 200  # at least so many of each value, before those that stand out are known
+_MAX_CHANCES = 1 << 22  # of reports under values, in memory together
 MAX_BYTES = 1 << 30  # of sampled reports
 _ROUNDING = 1e-9
 _COMMON = 20  # a report sampled less often than this proves nothing
-_BYTES_SEEN = 64  # of a report, bit by bit
+_RATIOS = (0.25, 0.5, 0.75, 0.95)  # of epsilon: how telling a report is by its likelihood
 
 
 @dataclass(frozen=True)
@@ -33,7 +43,8 @@ class Audit:
     """What a mechanism states, realises, and provably spends.
 
     ``exact`` is the worst log-ratio of the likelihood, or None for the reason in ``exact_note``.
-    ``lower_bound`` holds with the stated confidence for all sampled pairs together.
+    ``lower_bound`` holds with the stated confidence for all sampled pairs together.  ``tried`` is
+    how many values were tried.
     """
 
     mechanism: str
@@ -46,6 +57,7 @@ class Audit:
     event: str
     samples: int
     confidence: float
+    tried: int
 
     @property
     def passes(self) -> bool:
@@ -63,7 +75,7 @@ class Audit:
 
     def __str__(self) -> str:
         listed = "not computed" if self.exact is None else f"{self.exact:.9f}"
-        sampled = f"{self.samples:,} reports a value, confidence {self.confidence:g}"
+        sampled = f"{self.samples:,} reports a pair, confidence {self.confidence:g}"
         verdict = "passes" if self.passes else "FAILS: it spends more than it states"
         return "\n".join(
             [
@@ -74,6 +86,7 @@ class Audit:
                 f"  from the likelihood    {listed} ({self.exact_note})",
                 f"  proved by sampling     at least {self.lower_bound:.4f} ({sampled})",
                 f"  most telling event     {self.event}",
+                f"  values tried           {self.tried:,} of {self.size:,}",
             ]
         )
 
@@ -97,7 +110,10 @@ def audit(
     if not 0 < confidence < 1:
         raise ParameterError("`confidence` must lie between 0 and 1, both excluded")
     exact, note = _exact(mechanism)
-    lower, event = _proved(mechanism, samples // 2, confidence, _rng(seed))
+    rng = _rng(seed)
+    tried = _values(mechanism.size)
+    suspects = _suspects(mechanism, tried, samples, rng)
+    lower, event = _proved(mechanism, suspects, samples // 2, (confidence, rng))
     stated = mechanism.epsilon
     realised = mechanism.epsilon_realised
     return Audit(
@@ -111,20 +127,82 @@ def audit(
         event,
         samples,
         confidence,
+        len(tried),
     )
 
 
 def _exact(mechanism: Mechanism) -> tuple[float | None, str]:
-    if mechanism.size > LISTED:
-        return None, f"only domains of at most {LISTED} values are listed"
-    try:
-        chances = mechanism.likelihood(mechanism.outcomes())
-    except ParameterError as error:
-        return None, str(error)
+    reports = mechanism.telling_reports()
+    note = "over the {count:,} most telling reports"
+    if reports is None:
+        if mechanism.size > LISTED:
+            return None, f"only domains of at most {LISTED} values are listed"
+        try:
+            reports = mechanism.outcomes()
+        except ParameterError as error:
+            return None, str(error)
+        note = "over {count:,} reports"
+    worst = max(_worst_ratio(chances) for chances in _chances(mechanism, reports))
+    return worst, note.format(count=len(reports))
+
+
+def _worst_ratio(chances: Floats) -> float:
     possible = chances[chances.max(axis=1) > 0]
     with np.errstate(divide="ignore"):
-        worst = float(np.log(possible.max(axis=1) / possible.min(axis=1)).max())
-    return worst, f"over {len(chances):,} reports"
+        return float(np.log(possible.max(axis=1) / possible.min(axis=1)).max(initial=0.0))
+
+
+def _chances(mechanism: Mechanism, reports: Reports) -> Iterator[Floats]:
+    """Yield the likelihood of so many reports at a time as fit into memory."""
+    step = max(1, _MAX_CHANCES // mechanism.size)
+    for start in range(0, len(reports), step):
+        yield mechanism.likelihood(reports[start : start + step])
+
+
+def _values(size: int) -> Ints:
+    """Return the values to try: all of them, or a thousand evenly over the domain."""
+    return np.unique(np.linspace(0, size - 1, min(size, TRIED)).astype(np.int64))
+
+
+def _suspects(mechanism: Mechanism, tried: Ints, samples: int, rng: Rng) -> list[int]:
+    """Return the values to compare: the first, the last, and those whose reports stand out.
+
+    A value stands out if some bit of its reports is set unusually often or seldom, if some report
+    is unusually common, or if its reports support it unusually often.
+    """
+    if len(tried) <= ALL_PAIRS:
+        return [int(value) for value in tried]
+    reports = min(samples, max(_FIRST_REPORTS, samples // len(tried)))
+    table = np.array([_events(mechanism, value, reports, rng) for value in tried.tolist()])
+    middle = np.median(table, axis=0)
+    distances = np.abs(table - middle) / np.sqrt(np.maximum(middle, 1.0))
+    farthest = np.argsort(-distances.max(axis=1), kind="stable")[:_SUSPECTS]
+    return sorted({int(tried[0]), int(tried[-1]), *tried[farthest].tolist()})
+
+
+def _events(mechanism: Mechanism, value: int, reports: int, rng: Rng) -> Ints:
+    """Return how often each bit is set, the commonest report is made, and the value supported."""
+    drawn = mechanism.privatize(np.full(reports, value), rng)
+    rows = _rows(mechanism, drawn)
+    commonest = np.unique(rows, axis=0, return_counts=True)[1].max()
+    return np.append(_bit_counts(rows), [commonest, _own_support(mechanism, drawn, value)])
+
+
+def _own_support(mechanism: Mechanism, reports: Reports, value: int) -> int:
+    if not isinstance(mechanism, PureMechanism):
+        return 0
+    return int(np.count_nonzero(mechanism.support(reports, np.array([value]))))
+
+
+def _rows(mechanism: Mechanism, reports: Reports) -> Bytes:
+    packed = np.frombuffer(mechanism.pack(reports), np.uint8)
+    return packed.reshape(len(reports), mechanism.width)
+
+
+def _bit_counts(rows: Bytes) -> Ints:
+    from sottovoce.kernels.unary import bit_counts
+
+    return np.asarray(bit_counts(np.ascontiguousarray(rows), 8 * rows.shape[1]), np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,52 +230,58 @@ class _Half:
             else {}
         )
         listed_counts = np.array([by_name.get(name, 0) for name in listed], np.int64)
-        bits = np.unpackbits(self.rows[:, :_BYTES_SEEN], axis=1, bitorder="little").sum(
-            axis=0, dtype=np.int64
-        )
+        bits = _bit_counts(self.rows)
         return np.concatenate([listed_counts, bits, len(self.rows) - bits])
 
-    def supporting(self, mechanism: PureMechanism, first: int, second: int) -> int:
-        """Return how many reports support the first value and not the second."""
-        supports = mechanism.support(self.reports, np.array([first, second]))
-        return int(np.count_nonzero(supports[:, 0] & ~supports[:, 1]))
+    def pointing(self, mechanism: Mechanism, first: int, second: int) -> Ints:
+        """Return how many reports point at the first value rather than at the second.
+
+        They support it and not the other; or they are so many times likelier under it.
+        """
+        if isinstance(mechanism, PureMechanism):
+            supports = mechanism.support(self.reports, np.array([first, second]))
+            return np.array([np.count_nonzero(supports[:, 0] & ~supports[:, 1])])
+        counts = np.zeros(len(_RATIOS), np.int64)
+        limits = np.array(_RATIOS) * mechanism.epsilon
+        for chances in _chances(mechanism, self.reports):
+            with np.errstate(divide="ignore"):
+                ratios = np.log(chances[:, first]) - np.log(chances[:, second])
+            counts += np.count_nonzero(ratios[:, None] >= limits, axis=0)
+        return counts
 
 
-def _proved(mechanism: Mechanism, half: int, confidence: float, rng: Rng) -> tuple[float, str]:
-    """Return the largest lower bound on epsilon over all pairs, and its event."""
-    values = range(mechanism.size) if mechanism.size <= ALL_PAIRS else (0, mechanism.size - 1)
+def _proved(
+    mechanism: Mechanism, values: Sequence[int], half: int, sampling: tuple[float, Rng]
+) -> tuple[float, str]:
+    """Return the largest lower bound on epsilon over all pairs of these values, and its event."""
+    confidence, rng = sampling
     drawn = {value: _halves(mechanism, value, half, rng) for value in values}
     listed = sorted(set().union(*(first.common() for first, _ in drawn.values())))
     counted = {value: [part.counts(listed) for part in halves] for value, halves in drawn.items()}
     pairs = list(permutations(values, 2))
     tail = (1 - confidence) / (2 * len(pairs))  # two bounds per pair
     bounds = []
-    for first, second in pairs:
-        seen = [
-            _with_support(mechanism, drawn[value], counted[value], (first, second))
-            for value in (first, second)
-        ]
+    for pair in pairs:
+        seen = [_with_pointing(mechanism, drawn[value], counted[value], pair) for value in pair]
         event = int(log_ratio_bound(seen[0][0], seen[1][0], half, tail).argmax())
         bound = float(log_ratio_bound(seen[0][1], seen[1][1], half, tail)[event])
-        name = _named(event, listed, counted[first][0])
-        bounds.append((max(bound, 0.0), f"{name}: value {first} against {second}"))
+        name = _named(event, listed, counted[pair[0]][0])
+        bounds.append((max(bound, 0.0), f"{name}: value {pair[0]} against {pair[1]}"))
     return max(bounds)
 
 
 def _halves(mechanism: Mechanism, value: int, half: int, rng: Rng) -> tuple[_Half, _Half]:
     reports = mechanism.privatize(np.full(2 * half, value), rng)
-    rows = np.frombuffer(mechanism.pack(reports), np.uint8).reshape(2 * half, mechanism.width)
+    rows = _rows(mechanism, reports)
     return _Half(reports[:half], rows[:half]), _Half(reports[half:], rows[half:])
 
 
-def _with_support(
+def _with_pointing(
     mechanism: Mechanism, halves: tuple[_Half, _Half], counted: list[Ints], pair: tuple[int, int]
 ) -> list[Ints]:
-    """Return the counts of all events in both halves, with support where there is one."""
-    if not isinstance(mechanism, PureMechanism):
-        return counted
-    supporting = [half.supporting(mechanism, *pair) for half in halves]
-    return [np.append(counts, more) for counts, more in zip(counted, supporting, strict=True)]
+    """Return the counts of all events in both halves, with those that the mechanism suggests."""
+    pointing = [half.pointing(mechanism, *pair) for half in halves]
+    return [np.append(counts, more) for counts, more in zip(counted, pointing, strict=True)]
 
 
 def log_ratio_bound(often: Ints, seldom: Ints, trials: int, tail: float) -> Floats:
@@ -222,7 +306,7 @@ def _inverse_beta() -> Any:
 def _named(event: int, listed: list[bytes], counts: Ints) -> str:
     bits = (len(counts) - len(listed)) // 2
     if event >= len(counts):
-        return "the report supports the first value and not the second"
+        return "the report points at the first value and not at the second"
     if event < len(listed):
         return f"the report is {listed[event][:16].hex()}"
     bit = event - len(listed)

@@ -48,15 +48,22 @@ def messages(
 
 
 def false_messages(
-    task: Task, crafted: Crafted, rng: Rng | None = None, *, tokens: Sequence[str]
+    task: Task,
+    crafted: Crafted,
+    rng: Rng | None = None,
+    *,
+    tokens: Sequence[str] = (),
+    count: int = 0,
 ) -> list[bytes]:
-    """Return the messages of attackers with enrolment ``tokens`` to the opening round.
+    """Return the messages of attackers to the opening round: one per token, or ``count``.
 
     ``crafted`` gives for a question, a count and a source of randomness as many false reports.
+    Enrolment ``tokens`` deal the members of a choice.
     """
     sender = _Sender.of(task, task.opening, rng or SystemRng())
-    sent: list[bytes] = [b""] * len(tokens)
-    for address, people in sender.assigned(len(tokens), tokens):
+    attackers = len(tokens) or count
+    sent: list[bytes] = [b""] * attackers
+    for address, people in sender.assigned(attackers, tokens):
         reports = crafted(sender.asked.question(address), len(people), sender.rng)
         parts = sender.envelopes(address, reports)
         for person, part in zip(people.tolist(), parts, strict=True):

@@ -159,7 +159,10 @@ class _Share:
 
 
 def answer_all(chain: RunningChain, values: Sequence[int], processes: int = 2) -> list[bytes]:
-    """Let one device per value answer, and return the reports that they sealed."""
+    """Let one device per value answer, and return the reports that they sealed.
+
+    One process is this one; more are started for them.
+    """
     shares = [
         _Share(
             chain.collector.url,
@@ -169,6 +172,8 @@ def answer_all(chain: RunningChain, values: Sequence[int], processes: int = 2) -
         )
         for first in range(processes)
     ]
+    if processes == 1:
+        return _answer_share(shares[0])
     with multiprocessing.get_context("spawn").Pool(processes) as pool:
         noted = pool.map(_answer_share, shares, chunksize=1)
     return [report for reports in noted for report in reports]

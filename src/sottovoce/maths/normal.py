@@ -13,9 +13,18 @@ def quantile(level: float, tests: int = 1) -> float:
     >>> round(quantile(0.95), 3)
     1.96
     """
+    return upper_quantile(checked_tail(level) / tests)
+
+
+def checked_tail(level: float) -> float:
+    """Return the probability on either side of an interval of this confidence level.
+
+    >>> checked_tail(0.5)
+    0.25
+    """
     if not 0 < level < 1:
         raise ParameterError(f"`level` must be a number above 0 and below 1, not {level!r}")
-    return upper_quantile((1 - level) / (2 * tests))
+    return (1 - level) / 2
 
 
 def upper_quantile(tail: float) -> float:
@@ -41,3 +50,14 @@ def chi_squared_quantile(tail: float, degrees: int) -> float:
     """
     spread = 2 / (9 * degrees)
     return float(degrees * (1 - spread + upper_quantile(tail) * spread**0.5) ** 3)
+
+
+def chi_squared_tail(quantile: float, degrees: int) -> float:
+    """Return the probability above a quantile: the inverse of ``chi_squared_quantile``.
+
+    >>> round(chi_squared_tail(chi_squared_quantile(0.05, 10), 10), 3)
+    0.05
+    """
+    spread = 2 / (9 * degrees)
+    root = (max(quantile, 0.0) / degrees) ** (1 / 3)
+    return NormalDist().cdf((1 - spread - root) / spread**0.5)

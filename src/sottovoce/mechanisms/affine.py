@@ -325,13 +325,6 @@ class AffineResponse(SeededMechanism, PureMechanism, kind="affine"):
         table = hashing.affine_hash_table(reports["seed"], points, self.bits, self.rank)
         return PublicHash(table, reports["bucket"], self.buckets, self.p, self.q, self.cells)
 
-    @property
-    def coin_space(self) -> int:
-        return 1 << 64
-
-    def coins(self, reports: Reports) -> Values:
-        return np.asarray(reports["seed"])
-
     def evidence(self, reports: Reports) -> Tally:
         """Return how often each bucket was named, and the spectrum of the seeds.
 

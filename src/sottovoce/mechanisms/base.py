@@ -55,6 +55,11 @@ def threshold() -> Any:
     return field(default=0, metadata={"threshold": True})
 
 
+def second_threshold() -> Any:
+    """Declare a threshold of an instantaneous response; a document without one leaves it out."""
+    return field(default=0, metadata={"threshold": True, "omitted": True})
+
+
 class Mechanism(ABC):
     """The settings of a randomiser over the indices [0, size)."""
 
@@ -272,6 +277,13 @@ class Mechanism(ABC):
     def outcomes(self) -> Reports:
         """Return every possible report; of a public coin too wide to list, only a few seeds."""
 
+    def telling_reports(self) -> Reports | None:
+        """Return reports among which the worst ratio is attained; None if all must be listed.
+
+        A mechanism with too many outcomes to list states it, so that its likelihood can be checked.
+        """
+        return None
+
     @abstractmethod
     def likelihood(self, reports: Reports) -> Floats:
         """Return (reports, size): the probability of each report under each value.
@@ -326,13 +338,13 @@ class Mechanism(ABC):
         return np.zeros(len(reports), np.int64)
 
     @property
-    def coin_space(self) -> int:
-        """Return how many public seeds a device draws from; 0 if a report has no public seed."""
+    def seed_count(self) -> int:
+        """Return how many public seeds there are: the numbers from 0 up; 0 without a seed."""
         return 0
 
-    def coins(self, reports: Reports) -> Values:
-        """Return the public seed of each report, if ``coin_space`` says that it has one."""
-        return np.zeros(0, np.uint64)
+    def seeds_of(self, reports: Reports) -> Values:
+        """Return the public seeds that reports carry, or refuse if they carry none."""
+        raise ParameterError("this needs a mechanism whose reports carry a public seed")
 
     def pure(self) -> "PureMechanism":
         """Return this mechanism as a pure one, whose reports vote for single values, or refuse."""

@@ -10,6 +10,15 @@ with probability f:
 
     f = 1 / (e^(epsilon / (2 hashes)) + 1)        worst ratio = ((1 - f) / f)^(2 hashes)
 
+For a question that is asked again and again, a device remembers this *permanent* response and sends
+*instantaneous* responses to it: a permanent 1 is sent as 1 with probability ``second_keep``, a
+permanent 0 with ``second_flip``.  A reported bit is then 1 with
+
+    p = (1 - f) second_keep + f second_flip        q = f second_keep + (1 - f) second_flip
+
+However many reports are averaged, they reveal the permanent response and nothing more, so that
+epsilon is that of the permanent response.
+
 The cohort is the public seed and part of the report.  Epsilon is spent whole where two values of
 the domain set 2 hashes different bits in some cohort; without such a pair less is spent, never
 more.
@@ -22,7 +31,7 @@ Source: Erlingsson 2014; Wang 2021, section 3.1.2.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
+from math import log, sqrt
 from typing import Any
 
 import numpy as np
@@ -38,7 +47,7 @@ from sottovoce.errors import MissingExtraError, ParameterError
 from sottovoce.maths import exact
 from sottovoce.maths.hashing import bucket, words_of, xxh32
 from sottovoce.maths.normal import upper_quantile
-from sottovoce.mechanisms.base import threshold
+from sottovoce.mechanisms.base import second_threshold, threshold
 from sottovoce.mechanisms.seeded import SeededMechanism
 
 MAX_BITS = 1 << 16
@@ -47,6 +56,7 @@ MAX_COHORTS = 1 << 16
 
 _MAX_LISTED_BITS = 12  # of reports that can all be listed
 _MAX_BLOCK_COINS = 1 << 20  # coins of 8 bytes that are drawn together
+_MAX_RATIOS = 1 << 24  # probabilities of values under the filters of others
 _REPLICATES = 100
 _FALSE_SELECTION = 0.05  # probability that any unheld value is selected, if values exceed rows
 _UNPENALISED = 1e3  # a column this large has so small a coefficient that the penalty ignores it
@@ -69,6 +79,8 @@ class Bloom(SeededMechanism, kind="bloom"):
     hashes: int = 2
     cohorts: int = 8
     flip: int = threshold()
+    second_keep: int = second_threshold()
+    second_flip: int = second_threshold()
 
     def prepare(self) -> None:
         settings.whole("bits", self.bits, 2, MAX_BITS)
@@ -81,6 +93,34 @@ class Bloom(SeededMechanism, kind="bloom"):
         # f = 1 / (e^(epsilon / (2 hashes)) + 1); a larger f reveals less
         odds = exact.exp(exact.stated(self.epsilon) / (2 * self.hashes))
         self.set_default("flip", exact.threshold_above(1 / (odds + 1)))
+        if not self.second_keep and not self.second_flip:
+            return
+        if not 0 < self.second_flip < self.second_keep:
+            raise ParameterError(
+                "`second_flip` must be above 0 and below `second_keep`:"
+                " an instantaneous response sets a permanent 1 more often than a 0"
+            )
+
+    @property
+    def reported(self) -> tuple[Fraction, Fraction]:
+        """Return the probabilities that a bit of the filter, and any other bit, is reported as 1.
+
+        Both responses are counted.
+        """
+        flip = exact.probability(self.flip)
+        if not self.second_keep:
+            return 1 - flip, flip
+        keep = exact.probability(self.second_keep)
+        again = exact.probability(self.second_flip)
+        return (1 - flip) * keep + flip * again, flip * keep + (1 - flip) * again
+
+    @property
+    def epsilon_once(self) -> float | None:
+        # Two filters differ in at most ``hashes`` bits of each.
+        if not self.second_keep:
+            return None
+        p, q = self.reported
+        return float(exact.log((p * (1 - q) / (q * (1 - p))) ** self.hashes))
 
     @property
     def worst_ratio(self) -> Fraction:
@@ -106,6 +146,27 @@ class Bloom(SeededMechanism, kind="bloom"):
         return np.asarray(reports["cohort"])
 
     def respond(self, values: Values, seeds: Ints, rng: Rng) -> Reports:
+        return self.instantaneous(self._first_response(values, seeds, rng), rng)
+
+    def permanent(self, values: Values, rng: Rng) -> Reports:
+        values = self.check(values)
+        return self._first_response(values, self.draw_seeds(rng, len(values)), rng)
+
+    def instantaneous(self, reports: Reports, rng: Rng) -> Reports:
+        """Return fresh responses to permanent ones; one word per bit is drawn, user by user."""
+        if not self.second_keep:
+            return reports
+        sent = reports.copy()
+        for block in _blocks(len(reports), self.bits):
+            permanent = unpack_bits(reports["bits"][block], self.bits)
+            words = rng.longs(permanent.size).reshape(permanent.shape)
+            # second_flip is below second_keep, so that this also holds for permanent ones.
+            set_anyway = words < np.uint64(self.second_flip)
+            kept_ones = (words < np.uint64(self.second_keep)) & permanent.astype(bool)
+            sent["bits"][block] = pack_bits(kept_ones | set_anyway)
+        return sent
+
+    def _first_response(self, values: Values, seeds: Ints, rng: Rng) -> Reports:
         reports = np.zeros(len(values), self.row)
         reports["cohort"] = seeds
         for block in _blocks(len(values), self.bits):
@@ -152,19 +213,37 @@ class Bloom(SeededMechanism, kind="bloom"):
         reports["bits"] = pack_bits(patterns.astype(bool))
         return reports.reshape(-1)
 
+    def telling_reports(self) -> Reports | None:
+        """Return the filters of all values in all cohorts, as if no bit were flipped.
+
+        Bits are flipped independently, so that the report that tells two values apart best has
+        each of the bits in which they differ as one of the two has it.
+        """
+        if self.cohorts * self.size**2 > _MAX_RATIOS:
+            return None
+        cohorts, values = np.divmod(np.arange(self.cohorts * self.size), self.size)
+        reports = np.zeros(len(values), self.row)
+        reports["cohort"] = cohorts
+        for block in _blocks(len(values), self.bits):
+            reports["bits"][block] = pack_bits(self.filters(cohorts[block], values[block]))
+        return reports
+
     def likelihood(self, reports: Reports) -> Floats:
         """Return (reports, size): the probability of each report, its cohort included."""
         reported = unpack_bits(reports["bits"], self.bits).astype(float)
-        flip_counts = np.empty((len(reports), self.size))
+        p, q = (float(chance) for chance in self.reported)
+        logs = np.empty((len(reports), self.size))
         for cohort in np.unique(reports["cohort"]):
             members = reports["cohort"] == cohort
             filters = self.filters(np.full(self.size, cohort), np.arange(self.size)).astype(float)
-            to_one = reported[members] @ (1 - filters).T
-            to_zero = (1 - reported[members]) @ filters.T
-            flip_counts[members] = to_one + to_zero
-        flip = self.flip / exact.UNIT
-        kept_counts = self.bits - flip_counts
-        return np.asarray(flip**flip_counts * (1 - flip) ** kept_counts / self.cohorts)
+            ones = reported[members]
+            own_ones = ones @ filters.T  # ones at bits of the filter
+            other_ones = ones.sum(axis=1, keepdims=True) - own_ones
+            own_zeros = filters.sum(axis=1) - own_ones
+            other_zeros = self.bits - own_ones - other_ones - own_zeros
+            logs[members] = own_ones * log(p) + own_zeros * log(1 - p)
+            logs[members] += other_ones * log(q) + other_zeros * log(1 - q)
+        return np.asarray(np.exp(logs) / self.cohorts)
 
     def tally(self, reports: Reports) -> Tally:
         from sottovoce.kernels.unary import bit_counts
@@ -197,9 +276,9 @@ class Bloom(SeededMechanism, kind="bloom"):
         the users.  Then coefficients are totals, and the noise of every row has the same known
         variance.
         """
-        flip = self.flip / exact.UNIT
+        p, q = (float(chance) for chance in self.reported)
         root_share = np.sqrt(users / users.sum())[:, None]
-        true_bits = (bits - users[:, None] * flip) / (1 - 2 * flip)
+        true_bits = (bits - users[:, None] * q) / (p - q)
         observed = (true_bits / np.where(root_share > 0, root_share, 1)).reshape(len(bits), -1)
         design = self.design(np.repeat(root_share, self.bits))
         selected = _selected(design, observed, self.penalty(int(users.sum())))
@@ -228,9 +307,9 @@ class Bloom(SeededMechanism, kind="bloom"):
         With fewer values than rows least squares is safe, and one standard error keeps the rare
         values.  Otherwise a value must stand out of all the others.
         """
-        flip = self.flip / exact.UNIT
+        p, q = (float(chance) for chance in self.reported)
         sigmas = 1.0 if self.is_determined else upper_quantile(_FALSE_SELECTION / self.size)
-        return sigmas * sqrt(users * self.hashes * flip * (1 - flip)) / (1 - 2 * flip)
+        return sigmas * sqrt(users * self.hashes * q * (1 - q)) / (p - q)
 
     @property
     def is_determined(self) -> bool:

@@ -22,8 +22,11 @@ from functools import cached_property
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints, Reports, Values
+from sottovoce.core.interval_counts import ExactLaw, interval_counts
 from sottovoce.core.packing import below, rows
+from sottovoce.core.plausibility import FALSE_ALARM, PlausibilityTest
 from sottovoce.core.rng import Rng
+from sottovoce.core.tally import Tally
 from sottovoce.errors import CodecError
 from sottovoce.maths import exact
 from sottovoce.mechanisms.base import threshold
@@ -126,6 +129,21 @@ class Hybrid(NumericMechanism, kind="hybrid"):
         """Return the output of each report: signs come first, then cells."""
         offsets = np.int64(self.duchi.outputs) * reports["coin"]
         return np.asarray(reports["cell"] + offsets, np.int64)
+
+    def plausibility(
+        self, evidence: Tally, *, fakes: int = 0, alpha: float = FALSE_ALARM
+    ) -> tuple[PlausibilityTest, ...]:
+        # The coin does not depend on the number; both mechanisms test the cells of their users.
+        signs, cells = np.split(evidence["outputs"], [self.duchi.outputs])
+        users = np.array([signs.sum(), cells.sum()])
+        piecewise_share = self.alpha / exact.UNIT
+        law = ExactLaw.of(np.array([1 - piecewise_share, piecewise_share]))
+        tests = [interval_counts("coins", users, law, alpha)]
+        for mechanism, counts in ((self.duchi, signs), (self.piecewise, cells)):
+            if counts.any():
+                part = Tally(mechanism.key, int(counts.sum()), {"outputs": counts})
+                tests += mechanism.plausibility(part, alpha=alpha / 2)
+        return tuple(tests)
 
     def numbers(self, outputs: Ints) -> Floats:
         cells = outputs - self.duchi.outputs

@@ -111,6 +111,10 @@ class NumericMechanism(Mechanism):
         counts = np.bincount(self.codes(reports), minlength=self.outputs)
         return Tally(self.key, len(reports), {"outputs": counts.astype(np.int64)})
 
+    def evidence(self, reports: Reports) -> Tally:
+        """Return how often every output was reported: some counts no population can cause."""
+        return self.tally(reports)
+
     def mean(self, tally: Tally) -> Total:
         """Return the mean on the scale of [-1, 1], unclipped, with its variance.
 

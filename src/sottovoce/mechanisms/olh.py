@@ -216,13 +216,6 @@ class LocalHashing(SeededMechanism, PureMechanism):
         table = self.hash(candidates, seeds[:, None])
         return PublicHash(table, buckets, self.buckets, self.p, self.q)
 
-    @property
-    def coin_space(self) -> int:
-        return 1 << 32
-
-    def coins(self, reports: Reports) -> Values:
-        return _columns(reports)[0]
-
     def evidence(self, reports: Reports) -> Tally:
         """Return how often each bucket was named.
 

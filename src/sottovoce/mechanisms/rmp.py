@@ -72,10 +72,6 @@ class RMP(LocalHashing, kind="rmp"):
     def seed_count(self) -> int:
         return self.rows or MAX_ROWS
 
-    @property
-    def coin_space(self) -> int:
-        return 0 if self.rows else MAX_ROWS  # users of a pool draw equal rows
-
     def plausibility(
         self, evidence: Tally, *, fakes: int = 0, alpha: float = FALSE_ALARM
     ) -> tuple[PlausibilityTest, ...]:
@@ -120,6 +116,14 @@ class PooledNoise(IndependentNoise):
     """
 
     rows: int
+
+    @property
+    def supports(self) -> None:
+        return None  # reports of one row are not independent
+
+    def unheld_variances(self, votes: Floats, users: int) -> Floats:
+        pairs = _pairs(np.clip(votes, 0, users)).sum()
+        return np.full(len(votes), users * self.unheld + pairs / self.rows)
 
     def variances(self, votes: Floats, users: int) -> Floats:
         pairs = _pairs(np.clip(votes, 0, users))

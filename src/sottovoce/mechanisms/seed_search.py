@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sottovoce.arrays import Ints, Values
+from sottovoce.arrays import Bools, Ints, Values
 from sottovoce.core.rng import Rng
 
 _MAX_HASHES = 1 << 22  # in memory together
@@ -66,13 +66,10 @@ def largest_loads(buckets: Values) -> Ints:
     >>> largest_loads(np.array([[3, 1, 3], [1, 2, 3]])).tolist()
     [2, 1]
     """
-    ordered = np.sort(buckets, axis=1)
-    run = np.ones(len(ordered), np.int64)
-    longest = run.copy()
-    for column in range(1, ordered.shape[1]):
-        run = np.where(ordered[:, column] == ordered[:, column - 1], run + 1, 1)
-        np.maximum(longest, run, out=longest)
-    return longest
+    begins = _run_begins(np.sort(buckets, axis=1))
+    lengths = np.diff(np.flatnonzero(begins), append=begins.size)
+    runs = begins.sum(axis=1)  # of every row
+    return np.maximum.reduceat(lengths, np.cumsum(runs) - runs)
 
 
 def own_loads(buckets: Values) -> Ints:
@@ -83,9 +80,15 @@ def own_loads(buckets: Values) -> Ints:
     """
     order = np.argsort(buckets, axis=1, kind="stable")
     ordered = np.take_along_axis(buckets, order, axis=1)
-    begins = np.ones(ordered.shape, bool)  # where a run of equal entries begins
-    begins[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    begins = _run_begins(ordered)
     runs = np.cumsum(begins.ravel()).reshape(begins.shape) - 1
     loads = np.empty(buckets.shape, np.int64)
     np.put_along_axis(loads, order, np.bincount(runs.ravel())[runs], axis=1)
     return loads
+
+
+def _run_begins(ordered: Values) -> Bools:
+    """Return where a run of equal entries begins, in rows that are sorted."""
+    begins = np.ones(ordered.shape, bool)
+    begins[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    return begins

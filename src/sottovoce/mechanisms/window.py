@@ -112,16 +112,11 @@ class WindowMechanism(NumericMechanism):
         inside = (1 - share) * in_first + share * in_next
         return np.asarray(self.outside + (self.inside - self.outside) * inside)
 
-    def evidence(self, reports: Reports) -> Tally:
-        """Return how often each cell was reported."""
-        counts = np.bincount(self.codes(reports), minlength=self.outputs).astype(np.int64)
-        return Tally(f"cells({self.key})", len(reports), {"cells": counts})
-
     def plausibility(
         self, evidence: Tally, *, fakes: int = 0, alpha: float = FALSE_ALARM
     ) -> tuple[PlausibilityTest, ...]:
         law = WindowLaw(self.outputs, self.window, self.inside, self.outside)
-        return (interval_counts("cells", evidence["cells"], law, alpha),)
+        return (interval_counts("cells", evidence["outputs"], law, alpha),)
 
     def numbers(self, outputs: Ints) -> Floats:
         return np.asarray((2 * outputs - (self.outputs - 1)) * self._stretch, np.float64)

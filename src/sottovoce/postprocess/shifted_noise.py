@@ -10,13 +10,19 @@ An interval of z roots of V + m^2 covers at least as often as z roots of V aroun
 for small m shift and width cancel up to m^2, and for larger m the width wins.  The price is that no
 interval is narrower than that of the raw shares, once they sum to 1.
 
+The interval of a single cell is that of the raw votes, stretched to where the new votes are.  It
+covers whenever the raw interval does, and is never longer than z roots of V + m^2.
+
 docs/evidence/post-processing.md has the measured coverage.
 """
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from sottovoce.arrays import Floats, Ints
 from sottovoce.core.noise import Noise
+from sottovoce.core.support_law import Sampled
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +42,13 @@ class ShiftedNoise(Noise):
 
     def variances(self, votes: Floats, users: int) -> Floats:
         return self.noise.variances(self.raw, users) + (votes - self.raw) ** 2
+
+    def unheld_votes(self, votes: Floats, users: int, tail: float) -> Floats:
+        return self.noise.unheld_votes(self.raw, users, tail)
+
+    def bounds(self, votes: Floats, sample: Sampled, tail: float) -> tuple[Floats, Floats]:
+        low, high = self.noise.bounds(self.raw, sample, tail)
+        return np.minimum(low, votes), np.maximum(high, votes)
 
     def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
         mean = coefficients.mean() if self.whole else 0.0

@@ -10,14 +10,19 @@ from sottovoce.shuffler.signing_key import load_signing_key, make_signing_key
 from sottovoce.shuffler.store.base import hop_store_url, open_hop_store
 from sottovoce.web import folder, server
 from sottovoce.web import settings as configuration
+from sottovoce.web.waiting import DATABASE_SECONDS, when_available
 
 
 @contextmanager
-def opened_shuffler(settings: ShufflerSettings) -> Iterator[Shuffler]:
-    """Yield the shuffler of a folder, whose key must be there; a server may be running on it."""
+def opened_shuffler(settings: ShufflerSettings, patience: float = 0.0) -> Iterator[Shuffler]:
+    """Yield the shuffler of a folder, whose key must be there; a server may be running on it.
+
+    A database that does not answer is tried again for ``patience`` seconds.
+    """
+    url = hop_store_url(settings.data, settings.database)
     with folder.kept_private():
         signing = load_signing_key(settings.data)
-        store = open_hop_store(hop_store_url(settings.data, settings.database))
+        store = when_available(lambda: open_hop_store(url), patience)
         try:
             yield Shuffler(store, settings, signing, configuration.clock)
         finally:
@@ -34,5 +39,6 @@ def serve(
     """
     server.prepare(settings, warned)
     make_signing_key(settings.data)
-    with opened_shuffler(settings) as shuffler:
+    patience = DATABASE_SECONDS if settings.database else 0.0
+    with opened_shuffler(settings, patience) as shuffler:
         server.run(settings, lambda: create_hop(shuffler), told)

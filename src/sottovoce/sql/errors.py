@@ -13,11 +13,13 @@ def _listed(names: list[str], word: str) -> str:
     return f"{', '.join(rest)} {word} {last}" if rest else last
 
 
-_STARS = [name for name, kind in aggregates().items() if kind.argument == "star"]
-_MEASURES = [name for name, kind in aggregates().items() if kind.argument != "star"]
-_SINGLE = [name for name, kind in aggregates().items() if kind.argument == "column"]
-_ANY_OF = _listed(list(aggregates()), "or")
-_ALL_OF = _listed(list(aggregates()), "and")
+_BY_NAME = {kind.sql_names[0]: kind for kind in aggregates().values()}
+_MEASURES = [name for name, kind in _BY_NAME.items() if kind.argument not in ("star", "condition")]
+_SINGLE = [
+    name for name, kind in _BY_NAME.items() if kind.argument in ("column", "ordered", "share")
+]
+_ANY_OF = _listed(list(_BY_NAME), "or")
+_ALL_OF = _listed(list(_BY_NAME), "and")
 _OF_NUMBERS = _listed(_MEASURES, "and")
 _OF_COLUMN = _listed(_SINGLE, "and")
 
@@ -28,9 +30,11 @@ RULES = {
     "syntax": "this is not expected here",
     "not-select": "a query begins with SELECT or EXPLAIN SELECT",
     "several-statements": "send one query at a time",
-    "cte": "WITH in front of SELECT is not supported",
     "union": "UNION, INTERSECT and EXCEPT are not supported",
-    "subquery": "a query inside a query is not supported",
+    "subquery": "a query stands inside another as a table of FROM, or in uid IN (SELECT uid ...)",
+    "inner-query": "a query inside a query selects columns: compute numbers in the outer one",
+    "semi-join": "who has a record in a table of lists is not known: JOIN it to count the records",
+    "exists-key": "EXISTS needs inner.uid = outer.uid in its WHERE",
     "select-star": "SELECT * is not supported: the records of single people are not known",
     "select-expression": f"select a column of GROUP BY, or {_ANY_OF} on its own",
     "no-aggregate": f"a query selects at least one number: {_ANY_OF}",
@@ -38,21 +42,24 @@ RULES = {
     "duplicate-name": "two things that are selected have the same name",
     "name": "a name is letters, digits and _, and at most 63 of them",
     "distinct": "DISTINCT is not supported: the values of single people are not known",
-    "order-statistic": "MIN, MAX, MEDIAN and quantiles are not supported",
+    "public-quantile": "quantiles, MIN and MAX are of private columns: GROUP BY the public column",
+    "quantile-formula": "select quantiles, MIN and MAX on their own: nothing is computed with them",
+    "parameter": "a parameter, ? or :name, needs a value: a text, a number, True, False or None",
+    "share": "the share of a quantile is a number from 0 to 1",
     "function": f"the only functions are {_ALL_OF}, ABS, CEIL, FLOOR, MOD, ROUND and SQRT",
     "aggregate-condition": "a condition is about columns, not about aggregates such as COUNT",
     "window": "window functions are not supported",
     "cast": "casts are not supported",
-    "product": "an expression in an aggregate is a sum of parts about one private column each",
+    "product": "an aggregate adds up products of expressions, each about another column",
     "empty-sum": "the columns cancel out",
     "number": "this is not a finite number",
     "category-measure": f"labels cannot be added: {_OF_NUMBERS} take columns of numbers",
-    "one-column": f"one column, not a sum of columns, is allowed in {_OF_COLUMN}",
-    "outer-join": "joins are inner joins: LEFT, RIGHT, FULL, SEMI and ANTI are not supported",
+    "one-column": f"one column, not a sum or product of columns, is allowed in {_OF_COLUMN}",
+    "outer-join": "use JOIN, or LEFT JOIN with ON a.uid = b.uid alone, from the other side",
+    "outer-list": "after LEFT JOIN of a table of lists, count and add up columns of that table",
     "cross-join": "joins are on uid: CROSS, NATURAL and LATERAL are not supported",
-    "comma-join": "tables are joined with JOIN ... USING (uid), not with a comma",
     "join-key": "tables are joined on uid alone: use ON a.uid = b.uid, or USING (uid)",
-    "join-without-key": "a join needs USING (uid), or ON a.uid = b.uid",
+    "join-without-key": "a join needs USING (uid), or a.uid = b.uid in ON or WHERE",
     "self-join": "a table cannot be joined with itself: both sides would be the same report",
     "duplicate-alias": "two tables have the same name or alias",
     "unknown-table": "there is no such table here",

@@ -278,8 +278,9 @@ def number_of(node: exp.Expr) -> float:
 
 def _rounded(numbers: Any, digits: Any = None) -> Any:
     wanted = 0 if digits is None else digits.flat[0]
-    places = int(np.clip(wanted, -_MAX_DIGITS, _MAX_DIGITS))
-    return np.round(np.asarray(numbers, float), places)
+    scale = 10.0 ** int(np.clip(wanted, -_MAX_DIGITS, _MAX_DIGITS))
+    scaled = np.abs(np.asarray(numbers, float)) * scale
+    return np.copysign(np.floor(scaled + 0.5) / scale, numbers)  # halves away from 0
 
 
 # Name of a function of numbers: fewest and most arguments, and what computes it.

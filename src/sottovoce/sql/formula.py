@@ -9,9 +9,10 @@ each other.  With values x and y and slopes dx and dy
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import nan
+from math import isnan, nan
 from typing import ClassVar
 
+from sottovoce.arrays import Floats
 from sottovoce.sql.aggregates.base import Aggregate, Combination, Moment
 
 
@@ -68,10 +69,36 @@ class Formula(Aggregate):
         return Combination(value, tuple(slopes))
 
     def ratio(self, totals: Sequence[float]) -> tuple[Combination, Combination] | None:
-        if self.operator != "/":
-            return None
         left, right = self._combined(totals)
-        return None if left.slopes is None or right.slopes is None else (left, right)
+        if left.slopes is None or right.slopes is None:
+            return None
+        inner = self._inner_ratio(totals)
+        if inner is not None:
+            return inner
+        return (left, right) if self.operator == "/" else None
+
+    def _inner_ratio(self, totals: Sequence[float]) -> tuple[Combination, Combination] | None:
+        """Return a ratio that is computed with a number: that is a ratio again.
+
+        (a / b) k = (a k) / b      (a / b) + k = (a + k b) / b
+        """
+        left, right = self.operands
+        if isinstance(right, Constant):
+            ratio, number, sign = left.ratio(totals), right.value, 1.0
+        elif isinstance(left, Constant) and self.operator != "/":
+            ratio, number = right.ratio(totals), left.value
+            sign = -1.0 if self.operator == "-" else 1.0
+        else:
+            return None
+        if ratio is None:
+            return None
+        above, below = ratio
+        if self.operator == "*":
+            return _sum(above, number, below, 0.0), below
+        if self.operator == "/":
+            return _sum(above, 1 / number if number else nan, below, 0.0), below
+        added = number if sign < 0 or self.operator == "+" else -number
+        return _sum(above, sign, below, added), below
 
     def divisors(self, totals: Sequence[float]) -> tuple[Combination, ...]:
         left, right = self.operands
@@ -107,9 +134,28 @@ class Rounded(Aggregate):
     def moments(self) -> tuple[Moment, ...]:
         return self.number.moments
 
+    @property
+    def separate(self) -> bool:  # type: ignore[override]
+        return self.number.separate
+
     def combine(self, totals: Sequence[float]) -> Combination:
         exact = self.number.combine(totals)
         return Combination(round(exact.value, self.digits), exact.slopes)
+
+    def estimate(self, totals: Sequence[float], covariance: Floats) -> float:
+        value = self.number.estimate(totals, covariance)
+        return value if isnan(value) else round(value, self.digits)
+
+    def variance(self, totals: Sequence[float], covariance: Floats) -> float:
+        return self.number.variance(totals, covariance)
+
+    def bounds(
+        self, totals: Sequence[float], covariance: Floats, reach: float
+    ) -> tuple[float, float]:
+        return self.number.bounds(totals, covariance, reach)
+
+    def unstable(self, totals: Sequence[float], covariance: Floats) -> bool:
+        return self.number.unstable(totals, covariance)
 
     def ratio(self, totals: Sequence[float]) -> tuple[Combination, Combination] | None:
         return self.number.ratio(totals)
@@ -127,6 +173,16 @@ def _joined(operator: str, x: float, y: float) -> tuple[float, float, float]:
     if operator == "*":
         return x * y, y, x
     return x / y, 1 / y, -x / y**2
+
+
+def _sum(left: Combination, a: float, right: Combination, b: float) -> Combination:
+    """Return a times one combination plus b times another."""
+    assert left.slopes is not None
+    assert right.slopes is not None
+    pairs = zip(left.slopes, right.slopes, strict=True)
+    return Combination(
+        a * left.value + b * right.value, tuple(a * slope + b * other for slope, other in pairs)
+    )
 
 
 def _padded(part: Combination, before: int, after: int) -> Combination:

@@ -6,8 +6,8 @@ position, by the rule that the word breaks.  Why sqlglot's own parser is not eno
 its internal names are used here: docs/decisions/0021-grammar-of-sql.md.
 """
 
-from collections.abc import Callable
-from typing import ClassVar, NoReturn, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NoReturn, TypeAlias, TypeVar
 
 from sqlglot import exp, tokens
 from sqlglot.dialects.dialect import Dialect
@@ -24,12 +24,16 @@ MOST_TERMS = 64  # of a sum, and factors of a product
 MOST_COMPARISONS = 256
 
 Node = TypeVar("Node", bound=exp.Expr)
+Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any]
 
 _GRAMMAR = (
     "SELECT",
     "FROM",
     "JOIN",
     "INNER",
+    "LEFT",
+    "OUTER",
+    "EXISTS",
     "ON",
     "USING",
     "WHERE",
@@ -69,14 +73,13 @@ _GRAMMAR = (
     "DIV",
 )
 _REFUSED = {
-    "outer-join": ("LEFT", "RIGHT", "FULL", "OUTER", "SEMI", "ANTI"),
+    "outer-join": ("RIGHT", "FULL", "SEMI", "ANTI"),
     "cross-join": ("CROSS", "NATURAL", "LATERAL"),
     "union": ("UNION", "INTERSECT", "EXCEPT"),
     "like": ("RLIKE", "GLOB", "SIMILAR TO"),
     "null": ("ISNULL", "NOTNULL"),
     "offset": ("FETCH",),
     "window": ("OVER", "WINDOW", "QUALIFY"),
-    "subquery": ("EXISTS",),
     "distinct": ("DISTINCT",),
     "cast": ("::",),
 }
@@ -85,10 +88,6 @@ _KEPT = dict.fromkeys((*_GRAMMAR, *(word for words in _REFUSED.values() for word
 _RULES = {_WORDS[word]: rule for rule, words in _REFUSED.items() for word in words}
 _FUNCTIONS = {
     **dict.fromkeys(("CAST", "TRY_CAST", "SAFE_CAST", "CONVERT"), "cast"),
-    **dict.fromkeys(
-        ("MIN", "MAX", "MEDIAN", "QUANTILE", "PERCENTILE_CONT", "PERCENTILE_DISC"),
-        "order-statistic",
-    ),
 }
 _COMPARISONS: dict[T, type[exp.Binary]] = {
     T.EQ: exp.EQ,
@@ -108,15 +107,20 @@ _FACTORS: dict[T, type[exp.Binary]] = {
 _NAMES = (T.VAR, T.IDENTIFIER)
 
 
-def parsed(text: str) -> exp.Expr:
-    """Return the tree of a query: a Select, or a Describe of one."""
+def parsed(text: str, parameters: Parameters = ()) -> exp.Expr:
+    """Return the tree of a query: a Select, a Describe of one, or a Show of tables.
+
+    ``parameters`` are the values of ``?`` in order, or of ``:name`` by name.
+    """
     with located(text):
         if len(text) > LONGEST:
             raise Refusal("too-long", 0)
         tokenized = _tokens(text)
         if not tokenized:
             raise Refusal("empty", 0)
-        tree = Sottovoce().parser().parse(tokenized, text)[0]
+        parser = Sottovoce().parser()
+        parser.parameters = parameters  # type: ignore[attr-defined]
+        tree = parser.parse(tokenized, text)[0]
         assert tree is not None
         return tree
 
@@ -144,28 +148,64 @@ def _tokens(text: str) -> list[Token]:
 class _Grammar(BaseParser):
     """Recursive descent over the tokens; what is not in the grammar is never reached."""
 
+    parameters: Parameters = ()
+    placeholders = 0
     deep = 0
+    inner = 0
     comparisons = 0
 
     def _parse_statement(self) -> exp.Expr:
         first = self._curr
+        if self._match_text("SHOW"):
+            if not self._match_text("TABLES") or self._curr:
+                self._refuse("not-select", first)
+            return self._at(first, exp.Show(this="*"))
         if self._match(T.DESCRIBE):
             return self._at(first, exp.Describe(this=self._select()))
+        if self._match_text("DESCRIBE"):
+            name = self._name().name
+            if self._curr:
+                self._unexpected()
+            return self._at(first, exp.Show(this=name))
         return self._select()
 
     def _select(self) -> exp.Select:
+        named = self._named_queries() if self._match(T.WITH) else []
+        select = self._one_select()
+        select.set("ctes", named)
+        if self._curr:
+            self._unexpected()
+        return select
+
+    def _named_queries(self) -> list[exp.CTE]:
+        """Return the queries of WITH name AS (SELECT ...)."""
+        return self._several(self._named_query)
+
+    def _named_query(self) -> exp.CTE:
         first = self._curr
-        if first.token_type == T.WITH:
-            self._refuse("cte")
+        name = self._name()
+        self._expect(T.ALIAS)
+        self._expect(T.L_PAREN)
+        query = self._inside(self._inner_select)
+        return self._at(first, exp.CTE(this=query, alias=exp.TableAlias(this=name)))
+
+    def _inner_select(self) -> exp.Select:
+        self.inner += 1
+        select = self._one_select()
+        self.inner -= 1
+        return select
+
+    def _one_select(self) -> exp.Select:
+        first = self._curr
         if not self._match(T.SELECT):
             self._refuse("subquery" if first.token_type == T.L_PAREN else "not-select")
+        if self._match(T.DISTINCT) and not self.inner:
+            self._refuse("distinct", self._prev)
         select = self._at(first, exp.Select(expressions=self._several(self._item)))
         self._expect(T.FROM)
         select.set("from_", exp.From(this=self._table()))
         select.set("joins", self._joined())
         self._clauses(select)
-        if self._curr:
-            self._unexpected()
         return select
 
     def _clauses(self, select: exp.Select) -> None:
@@ -188,8 +228,10 @@ class _Grammar(BaseParser):
 
     def _item(self) -> exp.Expr:
         first = self._curr
-        if first.token_type == T.STAR:
+        if first.token_type == T.STAR and not self.inner:
             self._refuse("select-star")
+        if self._match(T.STAR):
+            return self._at(first, exp.Star())
         node = self._expression()
         if self._match(T.ALIAS) or (self._curr and self._curr.token_type in _NAMES):
             return self._at(first, exp.Alias(this=node, alias=self._name()))
@@ -280,8 +322,8 @@ class _Grammar(BaseParser):
             self._expect(T.R_BRACKET)
             return between
         self._expect(T.L_PAREN)
-        if self._match_set((T.SELECT, T.WITH), advance=False):
-            self._refuse("subquery")
+        if self._match(T.SELECT, advance=False):
+            return exp.In(this=left, query=self._inside(self._inner_select))
         node = exp.In(this=left, expressions=self._several(self._sum))
         self._expect(T.R_PAREN)
         return node
@@ -314,6 +356,9 @@ class _Grammar(BaseParser):
             if self._match_set((T.SELECT, T.WITH), advance=False):
                 self._refuse("subquery")
             return self._inside(self._expression)
+        if self._match(T.EXISTS):
+            self._expect(T.L_PAREN)
+            return self._at(first, exp.Exists(this=self._inside(self._inner_select)))
         if self._match(T.CASE):
             return self._at(first, self._nested(self._case))
         if self._is_call():
@@ -331,7 +376,29 @@ class _Grammar(BaseParser):
             return self._at(first, exp.Boolean(this=first.token_type == T.TRUE))
         if self._match(T.NULL):
             return self._at(first, exp.Null())
+        if self._match_set((T.PLACEHOLDER, T.COLON)):
+            return self._at(first, self._parameter(first))
         return None
+
+    def _parameter(self, first: Token) -> exp.Expr:
+        """Return the literal that a parameter stands for."""
+        key: int | str = self.placeholders
+        if first.token_type == T.COLON:
+            key = self._name().name
+        else:
+            self.placeholders += 1
+        try:
+            value = self.parameters[key]  # type: ignore[index]
+        except (KeyError, IndexError, TypeError):
+            self._refuse("parameter", first)
+        if value is None or isinstance(value, bool):
+            return exp.Null() if value is None else exp.Boolean(this=value)
+        if isinstance(value, str):
+            return exp.Literal.string(value)
+        if not isinstance(value, (int, float)):
+            self._refuse("parameter", first)
+        number = self._at(first, exp.Literal.number(repr(abs(value))))
+        return exp.Neg(this=number) if value < 0 else number
 
     def _case(self) -> exp.Case:
         """Return CASE up to END, with conditions or with values of an operand."""
@@ -359,6 +426,8 @@ class _Grammar(BaseParser):
         self._advance(2)
         arguments = self._several(lambda: self._nested(self._argument))
         self._expect(T.R_PAREN)
+        if self._match_text("WITHIN"):
+            arguments = self._within_group(arguments)
         call = self._at(first, exp.Anonymous(this=name, expressions=arguments))
         if not self._match(T.FILTER):
             return call
@@ -367,6 +436,20 @@ class _Grammar(BaseParser):
         condition = exp.Where(this=self._nested(self._expression))
         self._expect(T.R_PAREN)
         return self._at(first, exp.Filter(this=call, expression=condition))
+
+    def _within_group(self, arguments: list[exp.Expr]) -> list[exp.Expr]:
+        """Return the arguments of PERCENTILE_CONT(share) WITHIN GROUP (ORDER BY column)."""
+        if not self._match_text("GROUP"):
+            self._unexpected()
+        self._expect(T.L_PAREN)
+        self._expect(T.ORDER_BY)
+        first = self._curr
+        ordered = self._ordered()
+        self._expect(T.R_PAREN)
+        if ordered.args["desc"]:
+            one = self._at(first, exp.Literal.number("1"))
+            arguments = [self._at(first, exp.Sub(this=one, expression=arguments[0]))]
+        return [ordered.this, *arguments]
 
     def _argument(self) -> exp.Expr:
         first = self._curr
@@ -386,10 +469,13 @@ class _Grammar(BaseParser):
             self._refuse("select-star", first)
         return self._at(first, exp.Column(this=self._name(), table=table))
 
-    def _table(self) -> exp.Table:
+    def _table(self) -> exp.Expr:
         first = self._curr
-        if first.token_type == T.L_PAREN:
-            self._refuse("subquery")
+        if self._match(T.L_PAREN):
+            query = self._at(first, exp.Subquery(this=self._inside(self._inner_select)))
+            if self._match(T.ALIAS) or self._match_set(_NAMES, advance=False):
+                query.set("alias", exp.TableAlias(this=self._name()))
+            return query
         if self._is_call():
             self._refuse("function")
         table = self._at(first, exp.Table(this=self._name()))
@@ -399,13 +485,18 @@ class _Grammar(BaseParser):
 
     def _joined(self) -> list[exp.Join]:
         joins = []
-        while self._match_set((T.JOIN, T.INNER)):
+        while self._match_set((T.JOIN, T.INNER, T.LEFT, T.COMMA)):
             first = self._prev
-            if first.token_type == T.INNER:
+            if first.token_type == T.COMMA:
+                joins.append(self._at(first, exp.Join(this=self._table())))
+                continue
+            if first.token_type == T.LEFT:
+                self._match(T.OUTER)
+            if first.token_type != T.JOIN:
                 self._expect(T.JOIN)
-            joins.append(self._at(first, exp.Join(this=self._table(), **self._key(first))))
-        if self._match(T.COMMA, advance=False):
-            self._refuse("comma-join")
+            side = "LEFT" if first.token_type == T.LEFT else ""
+            table = self._table()
+            joins.append(self._at(first, exp.Join(this=table, side=side, **self._key(first))))
         return joins
 
     def _key(self, join: Token) -> dict[str, object]:
@@ -416,17 +507,7 @@ class _Grammar(BaseParser):
             return {"using": names}
         if not self._match(T.ON):
             self._refuse("join-without-key", join)
-        first = self._curr
-        sides = []
-        for wanted in (T.EQ, None):
-            if self._curr.token_type not in _NAMES or self._is_call():
-                self._refuse("join-key")
-            sides.append(self._column())
-            if wanted and not self._match(wanted):
-                self._refuse("join-key")
-        if self._match_set((T.AND, T.OR, *_COMPARISONS, *_TERMS, *_FACTORS), advance=False):
-            self._refuse("join-key")
-        return {"on": self._at(first, exp.EQ(this=sides[0], expression=sides[1]))}
+        return {"on": self._expression()}
 
     def _ordered(self) -> exp.Ordered:
         first = self._curr

@@ -6,6 +6,7 @@ one term per branch, each under the conditions of its branch.
 """
 
 from dataclasses import dataclass, replace
+from itertools import product
 from math import isfinite
 
 import numpy as np
@@ -38,11 +39,18 @@ class ConditionalTerm:
     column: Column | None = None
     function: ValueFunction | None = None
     where: Condition = EVERYBODY
+    times: "tuple[ConditionalTerm, ...]" = ()
 
     @property
     def key(self) -> object:
         """Return what terms have in common that can be added up."""
-        return self.column, self.function, id(self.where) if self.where != EVERYBODY else 0
+        factors = tuple((factor.column, factor.function) for factor in self.factors)
+        return factors, id(self.where) if self.where != EVERYBODY else 0
+
+    @property
+    def factors(self) -> "tuple[ConditionalTerm, ...]":
+        """Return the columns that are multiplied, each as a term of its own."""
+        return () if self.column is None else (self, *self.times)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +69,23 @@ class MeasuredSum:
         """Return the sum of two measures, which is NULL where one of them is."""
         present = conjunction([self.present, other.present])
         return MeasuredSum((*self.terms, *other.terms), present)
+
+    def product(self, other: "MeasuredSum") -> "MeasuredSum | None":
+        """Return the product of two measures about different columns; None if they share one."""
+        terms = []
+        for left, right in product(self.terms, other.terms):
+            factors = [replace(each, times=()) for each in (*left.factors, *right.factors)]
+            columns = [factor.column for factor in factors]
+            if len(set(columns)) < len(columns):
+                return None
+            where = conjunction([left.where, right.where])
+            number = left.factor * right.factor
+            if factors:
+                first, *rest = factors
+                terms.append(replace(first, factor=number, where=where, times=tuple(rest)))
+            else:
+                terms.append(ConditionalTerm(number, where=where))
+        return MeasuredSum(tuple(terms), conjunction([self.present, other.present]))
 
     def under(self, where: Condition) -> "MeasuredSum":
         """Return the measure for records that meet one more condition; for others it is NULL."""
@@ -109,7 +134,24 @@ class MeasureReader:
             return self._function(node, columns[0])
         if isinstance(node, exp.Case):
             return self._case(node)
+        if isinstance(node, (exp.Mul, exp.Div)):
+            return self._product(node)
         raise Refusal("product", start(node))
+
+    def _product(self, node: exp.Mul | exp.Div) -> MeasuredSum:
+        """Return a product of expressions of different columns, or a quotient by one column."""
+        factor = node.expression
+        if isinstance(node, exp.Div):
+            if len(self.conditions.columns(factor)) != 1:
+                raise Refusal("product", start(factor))
+            one = exp.Literal.number("1")
+            one.meta["start"] = start(factor)
+            factor = exp.Div(this=one, expression=factor.copy())
+            factor.meta["start"] = start(node.expression)
+        made = self._measure(node.this).product(self._measure(factor))
+        if made is None or any(_public_count(term) > 1 for term in made.terms):
+            raise Refusal("product", start(node))
+        return made
 
     def _column(self, node: exp.Column, column: Column) -> MeasuredSum:
         if isinstance(self.conditions.scope.kind(column), Categories):
@@ -171,6 +213,10 @@ def text_of(node: exp.Expr, conditions: ConditionReader) -> str:
     name = str(node.this) if isinstance(node, (exp.Anonymous, exp.Boolean)) else type(node).__name__
     parts = [text_of(child, conditions) for child in node.iter_expressions()]
     return f"{name}({', '.join(parts)})"
+
+
+def _public_count(term: ConditionalTerm) -> int:
+    return sum(bool(factor.column and factor.column.public) for factor in term.factors)
 
 
 def _constant(values: Values, node: exp.Expr) -> MeasuredSum:

@@ -159,6 +159,7 @@ class Query:
     offset: int = 0
     options: Options = Options()
     explain: bool = False
+    schema: str = ""  # SHOW TABLES and DESCRIBE: which table, or * for all of them
     notices: tuple[str, ...] = ()
 
     @property

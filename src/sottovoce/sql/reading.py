@@ -18,11 +18,12 @@ from sqlglot import exp
 
 from sottovoce.domains.tables import PERSON, Tables
 from sottovoce.sql.aggregates.base import COUNTED, Aggregate, MeasureTerm, Moment, aggregates
-from sottovoce.sql.conditions import Condition, TooManyTermsError, expanded
+from sottovoce.sql.conditions import Condition, TooManyTermsError, Within, expanded
 from sottovoce.sql.errors import QueryError, Refusal, located
-from sottovoce.sql.evaluate import evaluate, number_of
+from sottovoce.sql.evaluate import FUNCTIONS, evaluate, number_of
 from sottovoce.sql.formula import Constant, Formula, Rounded
-from sottovoce.sql.grammar import parsed, start
+from sottovoce.sql.grammar import Parameters, parsed, start
+from sottovoce.sql.inlining import inlined
 from sottovoce.sql.measures import ConditionalTerm, MeasuredSum, MeasureReader, text_of
 from sottovoce.sql.names import Scope
 from sottovoce.sql.query import (
@@ -41,7 +42,7 @@ from sottovoce.sql.query import (
     Query,
     SortItem,
 )
-from sottovoce.sql.where import LARGEST_COLUMN, ConditionReader, conjunction
+from sottovoce.sql.where import LARGEST_COLUMN, ConditionReader, conjunction, declined
 
 __all__ = ["QueryError", "read"]
 
@@ -52,12 +53,15 @@ LONGEST_NAME = 63
 _OPERATORS: dict[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 
 
-def read(text: str, domain: Tables) -> Query:
+def read(text: str, domain: Tables, parameters: Parameters = ()) -> Query:
     """Return what a query asks of some tables; refuses with the broken rule and its position."""
-    tree = parsed(text)
+    tree = parsed(text, parameters)
     with located(text):
+        if isinstance(tree, exp.Show):
+            return Query((), (), explain=True, schema=_table_name(tree, domain))
         select = tree.this if isinstance(tree, exp.Describe) else tree
         assert isinstance(select, exp.Select)
+        select = inlined(select, domain)
         reader = _Reader(Scope.of(domain, select), select)
         return replace(reader.query(), explain=isinstance(tree, exp.Describe))
 
@@ -96,6 +100,7 @@ class _Reader:
         return self.conditions.condition(where.this) if where else EVERYBODY
 
     def query(self) -> Query:
+        self._check_outer_lists()
         among, where = self._expanded(self.where, self.select.args.get("where") or self.select)
         having, order = self._having(), self._order()
         limit, offset = (self.select.args.get(clause) for clause in ("limit", "offset"))
@@ -114,6 +119,20 @@ class _Reader:
             options=_options(self.select.args.get("options") or ()),
             notices=tuple(dict.fromkeys(self.conditions.notices)),
         )
+
+    def _check_outer_lists(self) -> None:
+        """Refuse numbers that a LEFT JOIN of a table of lists changes: those that count people
+        without a record.
+        """
+        for join in self.select.args["joins"]:
+            table = self.scope.joined[(join.this.alias or join.this.name).lower()]
+            if not join.side or not self.scope.domain.most(table):
+                continue
+            for call in self.select.find_all(exp.Anonymous):
+                columns = list(call.find_all(exp.Column))
+                own = [self.scope.column(column).table == table for column in columns]
+                if call.this in aggregates() and not any(own):
+                    raise Refusal("outer-list", start(call))
 
     # Groups
 
@@ -157,6 +176,8 @@ class _Reader:
         if _has_aggregate(node):
             raise Refusal("group-expression", position)
         columns = self.conditions.columns(node)
+        if isinstance(node, exp.Anonymous) and node.this not in FUNCTIONS:
+            raise Refusal("function", position)
         if len(columns) != 1:
             raise Refusal("group-expression", position)
         column = columns[0]
@@ -209,8 +230,16 @@ class _Reader:
         for position, item in enumerate(self.items):
             if _has_aggregate(item.node):
                 numbers[position] = self._named(item, taken)
-                self._check_numbers(len(numbers), start(item.node))
+                self._check_numbers(list(numbers.values()), start(item.node))
         if not numbers:
+            unknown = [
+                call
+                for item in self.items
+                for call in item.node.find_all(exp.Anonymous)
+                if call.this not in FUNCTIONS
+            ]
+            if unknown:
+                raise Refusal("function", start(unknown[0]))
             raise Refusal("no-aggregate", start(self.select))
         return numbers
 
@@ -227,9 +256,13 @@ class _Reader:
             shown.append(index)
         return tuple(shown)
 
-    def _check_numbers(self, number_count: int, position: int) -> None:
-        """Refuse an answer with more numbers than a collector has time for."""
-        count = number_count * prod(map(self._group_count, self.groups))
+    def _check_numbers(self, numbers: Sequence[Aggregate], position: int) -> None:
+        """Refuse an answer with more numbers than a collector has time for.
+
+        Every value that a quantile looks at is a number.
+        """
+        count = sum(len(each.moments) if each.separate else 1 for each in numbers)
+        count *= prod(map(self._group_count, self.groups))
         if count > MOST_NUMBERS:
             detail = f": {count:,}, and at most {MOST_NUMBERS:,}"
             raise Refusal("too-many-numbers", position, detail)
@@ -278,9 +311,9 @@ class _Reader:
         if isinstance(node, exp.Anonymous) and node.this in aggregates():
             return self._aggregate(node, EVERYBODY)
         if isinstance(node, exp.Neg):
-            return Formula(operator="*", operands=(Constant(value=-1.0), self._number(node.this)))
+            return Formula(operator="*", operands=(Constant(value=-1.0), self._operand(node.this)))
         if type(node) in _OPERATORS:
-            operands = (self._number(node.this), self._number(node.expression))
+            operands = (self._operand(node.this), self._operand(node.expression))
             return Formula(operator=_OPERATORS[type(node)], operands=operands)
         if isinstance(node, exp.Anonymous) and node.this == "ROUND" and node.expressions:
             number, *digits = node.expressions
@@ -292,6 +325,13 @@ class _Reader:
             raise Refusal("select-expression", start(node))
         return Constant(value=_constant(node))
 
+    def _operand(self, node: exp.Expr) -> Aggregate:
+        """Return a number to compute with."""
+        number = self._number(node)
+        if number.separate:
+            raise Refusal("quantile-formula", start(node))
+        return number
+
     def _narrowing(self, node: exp.Expr) -> Condition:
         """Return the condition of FILTER, which is about private columns alone."""
         if any(column.public for column in self.conditions.columns(node)):
@@ -300,9 +340,12 @@ class _Reader:
 
     def _aggregate(self, call: exp.Anonymous, narrowing: Condition) -> Aggregate:
         kind = aggregates()[call.this]
-        if len(call.expressions) != 1:
+        count = 2 if kind.argument == "share" else 1
+        if len(call.expressions) != count:
             raise Refusal("arguments", start(call))
-        (argument,) = call.expressions
+        argument = call.expressions[0]
+        if kind.argument in ("ordered", "share"):
+            return self._order_statistic(call, narrowing)
         if kind.argument == "condition":
             measure = MeasuredSum((), self._narrowing(argument))
         elif kind.argument == "star":
@@ -315,11 +358,45 @@ class _Reader:
             return kind(counted=self._count_of(measure, call))
         if kind.argument == "column":
             terms = tuple(term for term in terms if term.column is not None)
-            if len(terms) > 1:
+            if len(terms) > 1 or any(term.times for term in terms):
                 raise Refusal("one-column", start(call))
+            terms = tuple(replace(term, centre=self._centre(term)) for term in terms)
         if not terms:
             raise Refusal("empty-sum", start(argument))
         return kind(measure=terms, counted=self._count_of(measure, call))
+
+    def _order_statistic(self, call: exp.Anonymous, narrowing: Condition) -> Aggregate:
+        """Return a quantile, or an extreme, of the values of one private column."""
+        kind: Any = aggregates()[call.this]
+        argument, *shares = call.expressions
+        measure = self._measured(argument)
+        if narrowing != EVERYBODY:
+            measure = measure.under(narrowing)
+        terms = [term for term in self._terms(measure, call) if term.column is not None]
+        added = sum(term.factor for term in measure.terms if term.column is None)
+        if len(terms) != 1 or terms[0].times:
+            raise Refusal("one-column", start(call))
+        (term,) = terms
+        assert term.column is not None
+        if term.column.public:
+            raise Refusal("public-quantile", start(argument))
+        numbers = term.factor * term.of_column(self.scope.kind(term.column)) + added
+        share = _constant(shares[0]) if shares else 0.5
+        if not 0 <= share <= 1:
+            raise Refusal("share", start(shares[0]))
+        self.conditions.notices += [kind.notice] if kind.notice else []
+        return kind(  # type: ignore[no-any-return]
+            measure=(term,),
+            counted=self._count_of(measure, call),
+            share=share,
+            numbers=numbers,
+        )
+
+    def _centre(self, term: MeasureTerm) -> float:
+        """Return the middle of the numbers of a term's column."""
+        assert term.column is not None
+        numbers = term.of_column(self.scope.kind(term.column))
+        return float((numbers.min() + numbers.max()) / 2)
 
     def _measured(self, argument: exp.Expr) -> MeasuredSum:
         if isinstance(argument, exp.Distinct):
@@ -345,8 +422,11 @@ class _Reader:
                 raise Refusal("distinct-people", start(argument))
             return MeasuredSum(())
         if isinstance(argument, exp.Column):
-            self.scope.column(argument)  # nobody's value is missing
-            return MeasuredSum(())
+            column = self.scope.column(argument)
+            missing = declined(self.scope.kind(column))
+            if column.public or not missing.any():  # nobody's value is missing
+                return MeasuredSum(())
+            return MeasuredSum((), Within(column, ~missing))
         return MeasuredSum((), self._measured(argument).present)
 
     def _count_of(self, measure: MeasuredSum, call: exp.Expr) -> Moment:
@@ -359,7 +439,10 @@ class _Reader:
 
     def _term(self, term: ConditionalTerm, call: exp.Expr) -> MeasureTerm:
         where = None if term.where == EVERYBODY else self._together(term.where, call)
-        return MeasureTerm(term.factor, term.column, function=term.function, where=where)
+        times = tuple(MeasureTerm(1.0, each.column, function=each.function) for each in term.times)
+        return MeasureTerm(
+            term.factor, term.column, function=term.function, where=where, times=times
+        )
 
     def _together(self, condition: Condition, call: exp.Expr) -> tuple[Monomial, ...]:
         """Return a condition together with those of the query."""
@@ -440,8 +523,16 @@ class _Reader:
         name = f"hidden {text}"
         if all(each.name != name for each in self.hidden):
             self.hidden.append(replace(self._number(node), name=name))
-            self._check_numbers(len(self.numbers) + len(self.hidden), start(node))
+            self._check_numbers([*self.numbers.values(), *self.hidden], start(node))
         return name
+
+
+def _table_name(tree: exp.Show, domain: Tables) -> str:
+    """Return the table that DESCRIBE names, or * for SHOW TABLES."""
+    known = {"*": "*", **{name.lower(): name for name in domain.names}}
+    if tree.name.lower() not in known:
+        raise Refusal("unknown-table", start(tree), f": there are {', '.join(domain.names)}")
+    return known[tree.name.lower()]
 
 
 def _has_aggregate(node: exp.Expr) -> bool:

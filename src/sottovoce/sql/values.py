@@ -5,6 +5,7 @@ A bucket is counted by its middle: it is inside a range if its middle is.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from math import inf
 from typing import Literal
 from unicodedata import normalize
@@ -62,6 +63,8 @@ def within(kind: Domain, wanted: Sequence[Span], name: str) -> tuple[Bools, list
             notices.append(f"{name}: no value lies in the range of the condition")
         elif not isinstance(kind, Integers) and _cut(span, (lows, highs), (first, end), close):
             notices.append(_rounded(kind, name))
+        elif isinstance(kind, Buckets) and _at_edge(span, lows[1:], close):
+            notices.append(f"{name}: people exactly at the edge of a bucket are in the one above")
         chosen[first:end] = True
     return chosen, notices
 
@@ -71,9 +74,18 @@ def listed(kind: Categories, wanted: Sequence[str], name: str) -> tuple[Bools, l
     labels = {normalize("NFC", label): None for label in wanted}
     known = set(kind.labels)
     notices = [
-        f"{name}: there is no label {_short(label)}" for label in labels if label not in known
+        f"{name}: there is no label {_short(label)}{_meant(label, kind.labels)}"
+        for label in labels
+        if label not in known
     ]
     return np.array([label in labels for label in kind.labels], bool), notices
+
+
+def _meant(label: str, known: Sequence[str]) -> str:
+    """Return the label that is probably meant, as a hint; nothing if none is close."""
+    lower = {each.lower(): each for each in known}
+    close = get_close_matches(label.strip().lower(), lower, 1)
+    return f": did you mean {_short(lower[close[0]])}?" if close else ""
 
 
 def numbers_of(kind: Domain) -> Floats:
@@ -107,6 +119,14 @@ def _cut(span: Span, cells: tuple[Floats, Floats], chosen: tuple[int, int], clos
     too_little_below = first > 0 and highs[first - 1] > span.low + close
     too_little_above = end < len(lows) and lows[end] < span.high - close
     return bool(too_much or too_little_below or too_little_above)
+
+
+def _at_edge(span: Span, edges: Floats, close: float) -> bool:
+    """Return whether the numbers at the edge between two buckets are on the wrong side: those are
+    counted in the bucket above.
+    """
+    end = span.low if span.open else span.high
+    return bool((np.abs(edges - end) <= close).any())
 
 
 def _before(points: Floats, number: float, side: Literal["left", "right"]) -> int:

@@ -103,6 +103,8 @@ class ConditionReader:
 
     def _private(self, node: exp.Expr, column: Column) -> Condition:
         kind, label = self.scope.kind(column), self.scope.label(column)
+        if isinstance(node, exp.Is) and isinstance(node.this, exp.Column):
+            return Within(column, declined(kind))
         simple = self._simple(node)
         if simple is None or isinstance(kind, Integers):
             return Within(column, self._evaluated(node, column, kind))
@@ -220,6 +222,14 @@ class _Simple:
         if self.sign == "between":
             return [Span(values[0], values[1])]
         return [spans("=" if self.sign == "in" else self.sign, value) for value in values]
+
+
+def declined(kind: Domain) -> Bools:
+    """Return which values of a column stand for no answer: SQL's NULL."""
+    chosen = np.zeros(kind.size, bool)
+    if isinstance(kind, Categories) and kind.declinable:
+        chosen[-1] = True
+    return chosen
 
 
 def negation(condition: Condition) -> Condition:

@@ -5,20 +5,45 @@ from math import exp, floor
 import pytest
 
 from sottovoce.errors import ParameterError
+from sottovoce.mechanisms.affine import AffineResponse, average_variance
+from sottovoce.mechanisms.grr import GRR
+from sottovoce.mechanisms.subset import SubsetSelection
 from sottovoce.plans.frequencies.choose_mechanism import choose
 
-# Sizes at which GRR has the least variance, per epsilon: docs/affine-response.md.
+# The last size at which GRR is chosen, per epsilon, and the only later range.  Up to 80 values
+# subset selection follows, and affine response beyond.
 DIRECT = {
-    0.25: [(2, 3)],
-    0.5: [(2, 3), (5, 5)],
-    1.0: [(2, 6)],
-    1.5: [(2, 7), (9, 10)],
-    2.0: [(2, 13)],
-    2.5: [(2, 23)],
-    3.0: [(2, 30), (33, 40)],
+    0.5: [(2, 3)],
+    1.0: [(2, 5)],
+    2.0: [(2, 12)],
+    3.0: [(2, 30)],
     4.0: [(2, 97)],
     5.0: [(2, 225), (257, 287)],
 }
+
+
+@pytest.mark.parametrize("epsilon", [0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 8.0, 12.0])
+@pytest.mark.parametrize("size", [2, 3, 5, 8, 20, 64, 80, 81, 300, 5000])
+def test_no_mechanism_with_a_short_report_has_less_variance(epsilon, size):
+    """The broken twin is the choice between GRR and affine response alone."""
+    chosen = choose(size, epsilon).mechanism
+    assert chosen.width <= 10
+    kinds = [GRR, AffineResponse, SubsetSelection] if size > 2 else [GRR]
+    others = [kind(epsilon, size) for kind in kinds]
+    short = [other for other in others if other.width <= 10]
+    least = min(average_variance(other.p, other.q, size) for other in short)
+    own = average_variance(chosen.p, chosen.q, size)
+    assert own == pytest.approx(least, rel=1e-8)
+
+
+def test_without_subset_selection_small_domains_lose_a_tenth_to_a_quarter():
+    losses = []
+    for size in (5, 10, 20):
+        without = [GRR(0.5, size), AffineResponse(0.5, size)]
+        twin = min(average_variance(other.p, other.q, size) for other in without)
+        best = choose(size, 0.5).mechanism
+        losses.append(twin / average_variance(best.p, best.q, size) - 1)
+    assert losses == pytest.approx([0.21, 0.15, 0.10], abs=0.01)
 
 
 @pytest.mark.parametrize("epsilon", DIRECT)

@@ -9,7 +9,15 @@ import pytest
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.noise import IndependentNoise
 from sottovoce.errors import ParameterError
-from sottovoce.plans.itemsets.padding import MISTAKE, amplified, direct_is_better, fit_padding
+from sottovoce.mechanisms.grr import GRR
+from sottovoce.plans.itemsets.padding import (
+    MISTAKE,
+    amplified,
+    direct_is_better,
+    fit_padding,
+    pad_for_sets,
+    with_highest,
+)
 
 ITEMS = 5
 
@@ -83,6 +91,46 @@ def test_exactly_ninety_percent_is_not_enough():
     assert fit_padding([90, 10], threshold=1).length == 2
 
 
+def seen(shares, users=100_000, epsilon=2.0):
+    """An estimate without error of how many people have 0, 1, 2, ... candidates."""
+    shares = np.array([*shares, *[0.0] * (33 - len(shares))])
+    return Estimate(users * shares, GRR(epsilon, 33).noise, users, epsilon)
+
+
+def test_sets_are_padded_until_one_membership_in_a_hundred_can_be_lost():
+    """Numbers of candidate sets have gaps: 1, 3 and 7 are the subsets of one, two and three items.
+
+    The broken twin is the guard, which stops at the first gap beyond nine of ten people.
+    """
+    shares = [0.3, 0.4, 0, 0.21, 0, 0, 0, 0.09]
+    estimate = seen(shares, users=10**9)
+    found = pad_for_sets(estimate)
+    assert found.length == 7
+    assert found.correction == found.highest == pytest.approx(1.0, abs=0.01)
+    counts = estimate.totals[1:].tolist()
+    guarded = fit_padding(counts, threshold=1.0)
+    assert (guarded.length, guarded.correction) == (7, 1.0)
+    skewed = seen([0.3, 0.62, 0, 0.05, 0, 0, 0, 0.03], users=10**9)
+    twin = fit_padding(skewed.totals[1:].tolist(), threshold=1.0)
+    assert (twin.length, twin.correction) == (3, 1.0)  # 12 of 98 memberships are lost unseen
+    assert pad_for_sets(skewed).length == 7
+
+
+def test_few_reports_about_sizes_mean_more_padding():
+    shares = [0.3, 0.4, 0, 0.21, 0, 0, 0, 0.09]
+    lengths = [pad_for_sets(seen(shares, users)).length for users in (10**9, 10**5, 10**3)]
+    assert lengths == sorted(lengths)
+    assert lengths[-1] == 32
+
+
+def test_the_highest_factor_counts_sizes_that_were_not_seen():
+    estimate = seen([0.0, 0.5, 0.4, 0.0, 0.1], users=10**9)
+    padding = fit_padding(estimate.totals[1:].tolist(), threshold=0.2 * 10**9)
+    assert (padding.length, padding.correction) == (2, 1.0)
+    # 0.1 people of size 4 lose 2 of 0.5 + 0.8 + 0.4 memberships.
+    assert with_highest(padding, estimate).highest == pytest.approx(1.7 / 1.5, rel=1e-3)
+
+
 def test_lengths_within_the_noise_are_left_out():
     assert fit_padding([50, 30, 15, 5], threshold=6).correction == 1.0
     assert fit_padding([3, 2, 1], threshold=6) == fit_padding([0.0], threshold=6)
@@ -100,7 +148,10 @@ def test_one_length_believed_in_vain_does_not_change_everything():
 
 
 def test_a_length_is_believed_at_the_published_threshold():
-    """Phi^-1(1 - .05 / 41,270) is 4.714499; at epsilon 4 and 8,019,015 users 3,681 reports."""
+    """Phi^-1(1 - .05 / 41,270) is 4.714499: 3,681 reports at epsilon 4 and 8,019,015 users.
+
+    The exact tail of the binomial law asks for four more.
+    """
     noise = IndependentNoise(4 * exp(4.0) / (exp(4.0) - 1) ** 2, 0.0)  # of optimised local hashing
     estimate = Estimate(np.zeros(41_270), noise, 8_019_015, 4.0)
-    assert estimate.threshold(MISTAKE, 41_270) == pytest.approx(3681, abs=1)
+    assert estimate.threshold(MISTAKE, 41_270) == pytest.approx(3685, abs=1)

@@ -1,5 +1,6 @@
 """The questions of a search in sets, and what their reports say."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, pairwise
 from math import log
@@ -194,7 +195,9 @@ def test_padding_follows_the_sizes_that_stand_out(paper):
     totals = asked.estimate(Address()).totals[1:]
     nobody = asked.estimate(Address()).noise.variances(np.zeros(9), sum(LENGTHS)).max()
     threshold = 2.497705 * np.sqrt(nobody)  # Phi^-1(1 - .05 / 8): nobody counts among the lengths
-    assert found == fit_padding(totals.tolist(), threshold, guarded=not paper)
+    expected = fit_padding(totals.tolist(), threshold, guarded=not paper)
+    assert replace(found, highest=1.0) == expected
+    assert (found.highest == 1.0) == paper
     assert found.length == 2
     exact_sums = {False: (108_000, 2000), True: (132_000, 20_000)}[paper]
     assert found.correction == pytest.approx(
@@ -259,7 +262,8 @@ def test_intervals_include_who_was_drawn_into_the_group():
     covered, without = coverage(
         Baskets.of([1] * 4000, np.repeat(np.arange(8), [1600, 1000, 600] + [160] * 5)), length=1
     )
-    assert 0.93 <= covered <= 0.97, covered
+    # Upper bounds also allow for the memberships that sizes in noise would lose.
+    assert 0.93 <= covered <= 0.98, covered
     assert without < 0.9, without
 
 
@@ -275,7 +279,8 @@ def coverage(people, length, runs=500):
         estimate = answer.estimate.picked(
             np.array([answer.labels.index(str(item)) for item in range(3)])
         )
-        low, high = estimate.interval()
+        # The first three are always among the top: nothing was selected by noise.
+        low, high = replace(estimate, tested=0).interval()
         covered.append((low <= truth) & (truth <= high))
         noise = estimate.scale * np.sqrt(estimate.noise.variances(estimate.votes, estimate.users))
         without.append(np.abs(estimate.totals - truth) <= 1.96 * noise)

@@ -3,7 +3,7 @@ confirms, and guarded.
 """
 
 import json
-from math import inf, isnan, sqrt
+from math import isnan, sqrt
 
 import numpy as np
 import pytest
@@ -121,15 +121,17 @@ def test_a_ratio_over_almost_nobody_is_called_unstable(small):
     assert steady.notices == ()
 
 
-def test_a_deviation_below_nought_is_nought_and_says_nothing(small):
+def test_a_deviation_below_nought_is_nought_with_an_error(small):
     """A single value has no spread, but for rounding; and noise may take more than there is."""
     single = small.sql("SELECT STDDEV(o0) FROM people WHERE o0 = 3").figure
-    below = figure_of(
-        Stddev("d", (MeasureTerm(1.0, Column(0, 0)),)), np.array([10.0, 5.0, 10.0]), np.eye(3)
-    )
-    for figure in (single, below):
-        assert figure.unstable
-        assert (figure.value, figure.error) == (0.0, inf)
+    assert single.value == pytest.approx(0.0, abs=1e-4)
+    deviation = Stddev("d", (MeasureTerm(1.0, Column(0, 0)),))
+    below = figure_of(deviation, [10.0, 50.0, 1.0], 0.1 * np.eye(3))
+    assert below.value == 0.0
+    low, high = below.interval()
+    assert low == 0.0
+    assert 0.1 < high < 0.2
+    assert 0 < below.error < high
 
 
 def test_shares_are_of_everybody_whatever_is_filtered_or_grouped(small):

@@ -35,7 +35,8 @@ def test_a_count_of_records_that_everybody_has_one_of_leaves_out_how_people_diff
     stated = database.sql(QUESTION).figure.variance
     assert abs(stated - true) < near
     monkeypatch.setattr(
-        "sottovoce.plans.tables.combine._Header.one_record_each", property(lambda self: False)
+        "sottovoce.plans.tables.covariance.Covariances.one_record_each",
+        property(lambda self: False),
     )
     assert database.sql(QUESTION).figure.variance - true > near  # people who differ taken for noise
 

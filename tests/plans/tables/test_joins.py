@@ -265,7 +265,9 @@ def test_intervals_contain_the_truth_as_often_as_they_say():
 
 
 def test_intervals_of_half_their_width_are_caught(monkeypatch):
-    monkeypatch.setattr(Figure, "error", property(lambda self: self.variance**0.5 / 2))
+    interval = Figure.interval
+    half = 0.673  # the level of an interval of 0.98 standard errors
+    monkeypatch.setattr(Figure, "interval", lambda self, level=half: interval(self, level))
     assert covered(JOINT_COUNT)[0][0] < 0.8
 
 

@@ -36,6 +36,8 @@ PLANS = {
     "ours": ("hio", False, "LIN"),
     "ours, rounded": ("ahio", False, "ROUND"),
     "ours, mirrored": ("ehio", False, "ROUND"),
+    "EHIO, linear": ("ehio", True, "LIN"),
+    "EHIO, value by value": ("ehio", True, "ENUM"),
 }
 
 

@@ -353,7 +353,7 @@ def test_a_stated_error_is_that_of_the_reports_and_of_the_people_as_a_sample():
     """Its square is on average the variance for these people and the spread of what they add: never
     too small.
     """
-    runs, people, box = 1500, crowd(50), {"o0": (25, 3, 17)}
+    runs, people, box = 1500, crowd(250), {"o0": (25, 3, 17)}
     plan = table({"o0": range(25)}, public={"spent": SPENT}, published=True)
     found, truth, spent, inside = summed(plan, box, people, 4.0, runs)
     outside, added = published("hio", (2,), (7,), 4.0)

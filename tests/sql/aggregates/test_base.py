@@ -59,7 +59,12 @@ def compared_constants():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Compare):
                 parts = [node.left, *node.comparators]
-                found.append((path, {p.value for p in parts if isinstance(p, ast.Constant)}))
+                found.append(
+                    (
+                        path.relative_to(SOURCE),
+                        {p.value for p in parts if isinstance(p, ast.Constant)},
+                    )
+                )
     return found
 
 

@@ -132,7 +132,7 @@ def _drawing(released: Released) -> str:
     drawn = [
         row
         for row in result.table
-        if isfinite(row.figures[0].value) and isfinite(row.figures[0].error)
+        if isfinite(row.figures[0].value) and all(map(isfinite, _bounds(row, result.level)))
     ]
     if not result.keys or not drawn:
         return ""
@@ -141,6 +141,11 @@ def _drawing(released: Released) -> str:
     level = formatting.level(result.level)
     title = f"{result.names[0]} by {', '.join(result.keys)} with {level} intervals"
     return svg.bars(rows[:_DRAWN], title, "sql", doubt="unstable", write=_figure)
+
+
+def _bounds(row: ResultRow, level: float) -> tuple[float, float]:
+    """Return the interval of the first number of a row."""
+    return row.figures[0].interval(level)
 
 
 def _bar(labels: Sequence[str], figure: Figure, level: float) -> svg.Row:

@@ -16,12 +16,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sottovoce.arrays import Bytes
 from sottovoce.collector.store.shuffle_base import OpenedPart, ShuffleStore
 from sottovoce.core.registry import Registry
-from sottovoce.web.store.url import class_of, database_or_file
+from sottovoce.web.store.url import UrlStore, class_of, database_or_file
 
 HASH_BYTES = 32
 
@@ -124,28 +124,10 @@ class Offer:
         return int(self.ids.shape[2])
 
 
-class Store(ShuffleStore):
+class Store(ShuffleStore, UrlStore):
     """Control data, deduplication and the reports of open rounds."""
 
     kinds: ClassVar[Registry["Store"]] = Registry("store", "sottovoce.collector.store")
-    schemes: ClassVar[tuple[str, ...]] = ()  # of the URLs that name a store of this class
-
-    def __init_subclass__(cls, schemes: Sequence[str] = (), **rest: Any) -> None:
-        super().__init_subclass__(**rest)
-        if schemes:
-            cls.schemes = tuple(schemes)
-        for scheme in schemes:
-            Store.kinds.add(scheme, cls)
-
-    @classmethod
-    @abstractmethod
-    def from_url(cls, url: str) -> "Store":
-        """Open the store that a URL names, or refuse the URL."""
-
-    @classmethod
-    def exists(cls, url: str) -> bool:
-        """Return whether there is a store already; a server is expected to have one."""
-        return True
 
     @abstractmethod
     def publish(self, task: TaskRecord, opening: str) -> bool:

@@ -10,6 +10,7 @@ bytes, and those in its own journal, in its own time.
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Self
 
 from sottovoce.collector.store.base import Offer, Verdict
 from sottovoce.collector.store.postgres_accept import accept
@@ -29,7 +30,7 @@ class PostgresStore(PostgresDatabase, SqlStore, schemes=("postgresql", "postgres
         super().__init__(url, steps)
 
     @classmethod
-    def from_url(cls, url: str) -> "PostgresStore":
+    def from_url(cls, url: str) -> Self:
         return cls(url)
 
     def accept(

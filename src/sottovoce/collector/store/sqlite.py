@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -64,7 +64,7 @@ class SqliteStore(SqliteFile, SqlStore, schemes=("sqlite",)):
         super().__init__(path, steps, busy_timeout)
 
     @classmethod
-    def from_url(cls, url: str) -> "SqliteStore":
+    def from_url(cls, url: str) -> Self:
         return cls(path_of(url))
 
     @classmethod

@@ -190,6 +190,10 @@ class SketchNoise(IndependentNoise):
     def among(self) -> "SketchNoise":
         return ListedSketchNoise(self.unheld, self.held, self.gain, self.rows, self.columns)
 
+    @property
+    def supports(self) -> None:
+        return None  # all users share the hashes
+
     def variances(self, votes: Floats, users: int) -> Floats:
         held, pairs = self._collisions(votes, users)
         own = users * self.unheld + self.held * held

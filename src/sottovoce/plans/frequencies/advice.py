@@ -23,7 +23,7 @@ from sottovoce.tasks.advice import Advice
 from sottovoce.wire.envelope import ID_BYTES, Envelopes
 
 LEVEL = 0.95  # of the margin, and the chance with which a detectable value is detected
-COMPARED = ("grr", "affine", "oue", "olh")
+COMPARED = ("grr", "subset", "affine", "oue", "olh")
 
 
 @dataclass(frozen=True)

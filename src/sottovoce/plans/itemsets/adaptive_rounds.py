@@ -16,11 +16,12 @@ import numpy as np
 from sottovoce.arrays import Floats, Ints
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.influence import StatedInfluence
-from sottovoce.core.noise import StatedNoise
+from sottovoce.core.support_law import SupportLaw
 from sottovoce.errors import NoDataError
 from sottovoce.maths.exact import UNIT
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.plans.itemsets.adaptive_sampling import ItemReports, opening_users, round_users
+from sottovoce.plans.itemsets.asked_noise import AskedNoise
 from sottovoce.plans.itemsets.confidence import doubt, p_values
 from sottovoce.plans.itemsets.set_questions import (
     ask_which,
@@ -213,7 +214,7 @@ class AdaptiveSearch:
         totals = users * (ones / times - q) / (p - q)  # equation 5.13
         return Estimate(
             totals,
-            StatedNoise(variances),
+            AskedNoise(variances, SupportLaw(p, q), times),
             users,
             response.epsilon,
             steps=(self._selection,),

@@ -19,12 +19,12 @@ import numpy as np
 from sottovoce.answers.answer import Answer
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.influence import StatedInfluence
-from sottovoce.core.noise import StatedNoise
 from sottovoce.core.settings import whole
 from sottovoce.domains.base import Domain
 from sottovoce.domains.sets import JOINT, Sets
 from sottovoce.errors import ParameterError
 from sottovoce.plans.itemsets.item_plan import ItemPlan
+from sottovoce.plans.itemsets.padded_noise import JoinedNoise
 from sottovoce.plans.itemsets.set_questions import (
     Candidates,
     ask_how_many,
@@ -189,13 +189,15 @@ def _concatenated(items: Estimate, sets: Estimate) -> Estimate:
     raw = None
     if items.raw or sets.raw:
         raw = _concatenated(items.raw or items, sets.raw or sets)
+    totals = np.concatenate([items.totals, sets.totals])
     return Estimate(
-        np.concatenate([items.totals, sets.totals]),
-        StatedNoise(np.concatenate([items.variance, sets.variance])),
+        totals,
+        JoinedNoise((items, sets), np.arange(len(totals))),
         items.population,
         items.epsilon,
         steps=tuple(dict.fromkeys((*items.steps, *sets.steps))),
         raw=raw,
+        tested=(items.tested or len(items.votes)) + len(sets.votes),
         law=_stated_influence(items, sets),
     )
 

@@ -7,16 +7,30 @@ the element among the others, so direct response may spend a larger epsilon insi
 
 Local hashing and unary encoding gain nothing, because a whole set may fall into one bucket.
 
+Who has more than ``length`` candidates reports each of them less often than counts assume.  For
+single items one factor makes up for that (``fit_padding``).  It does not for candidates of several
+items: a set of three comes with three pairs and three items, so its holders are those who have the
+most candidates, and numbers of candidates have gaps (1, 3, 7, ...) at which a guard against single
+errors would stop.  So ``pad_for_sets`` takes the least length beyond which at most one membership
+in a hundred can be lost.  Amplified direct response makes that cheap: its variance grows with the
+length only by length / candidates.
+
 Source: Wang 2021, chapter 5.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, expm1, log1p
 
+import numpy as np
+
+from sottovoce.core.estimate import Estimate
 from sottovoce.errors import ParameterError
 
 SHARE = 0.9  # of the sets that padding covers
+MAX_LOST = 0.01  # of all memberships in candidates of several items
+_ERRORS = 1.0  # standard errors by which more may be lost than was estimated
+_MOST_LOST = 0.5  # of all memberships: reports say too little for any more
 MISTAKE = 0.05  # the chance that any length is believed although nobody has it
 
 
@@ -40,13 +54,15 @@ def direct_is_better(epsilon: float, length: int, candidates: int) -> bool:
 class Padding:
     """How far sets are padded.
 
-    Counts are multiplied by ``correction`` for what sets beyond the length lose.  ``confident`` is
-    false if no length was seen at all.
+    Counts are multiplied by ``correction`` for what sets beyond the length lose.  ``highest`` is
+    the factor with sizes that were too rare to be seen, which upper bounds are multiplied by.
+    ``confident`` is false if no length was seen at all.
     """
 
     length: int
     correction: float
     confident: bool
+    highest: float = 1.0
 
 
 def fit_padding(counts: Sequence[float], threshold: float, *, guarded: bool = True) -> Padding:
@@ -74,3 +90,35 @@ def fit_padding(counts: Sequence[float], threshold: float, *, guarded: bool = Tr
     items = sum(size * count for size, count in zip(sizes, seen, strict=True))
     lost = sum(max(0, size - length) * count for size, count in zip(sizes, seen, strict=True))
     return Padding(length, items / (items - lost), confident=True)
+
+
+def pad_for_sets(estimate: Estimate) -> Padding:
+    """Return the padding for candidates of several items.
+
+    ``estimate`` says how many people have 0, 1, 2, ... candidates.
+    """
+    for length in range(1, len(estimate.votes)):
+        lost, possible = _lost_shares(estimate, length)
+        if possible <= MAX_LOST:
+            break
+    return with_highest(Padding(length, 1 / (1 - lost), confident=True), estimate)
+
+
+def with_highest(padding: Padding, estimate: Estimate) -> Padding:
+    """Return the padding with the factor for all that is lost, unseen sizes included."""
+    lost, _ = _lost_shares(estimate, padding.length)
+    return replace(padding, highest=max(padding.correction, 1 / (1 - lost)))
+
+
+def _lost_shares(estimate: Estimate, length: int) -> tuple[float, float]:
+    """Return the share of memberships that is lost by so much padding, and a higher one.
+
+    Somebody with s candidates loses s - length of them.  Both shares are sums over the raw counts,
+    so that sizes which are too rare to be seen one by one count as well.
+    """
+    sizes = np.arange(len(estimate.votes), dtype=np.float64)
+    memberships = max(estimate.weighted(sizes).total, 1.0)
+    lost = estimate.weighted(np.maximum(sizes - length, 0.0))
+    share = float(np.clip(lost.total / memberships, 0.0, _MOST_LOST))
+    possible = (lost.total + _ERRORS * lost.error) / memberships
+    return share, float(np.clip(possible, share, _MOST_LOST))

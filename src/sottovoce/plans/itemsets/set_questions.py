@@ -24,14 +24,16 @@ from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.olh import OLH
 from sottovoce.plans.frequencies.choose_mechanism import choose
+from sottovoce.plans.itemsets.padded_noise import PaddedNoise
 from sottovoce.plans.itemsets.padding import (
     MISTAKE,
     Padding,
     amplified,
     direct_is_better,
     fit_padding,
+    pad_for_sets,
+    with_highest,
 )
-from sottovoce.postprocess.shifted_noise import ShiftedNoise
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.question import Address, Ask, Question
 from sottovoce.tasks.round import Round
@@ -135,9 +137,13 @@ def estimate_sampled(collected: Collected, number: int, population: int) -> Esti
 def estimate_padding(collected: Collected, number: int, *, paper: bool = False) -> Padding:
     """Return how far to pad, from a round that asked how many candidates people have."""
     estimate = collected.estimate(Address(number))
+    candidates = candidates_of(collected.rounds[number])
+    if not paper and any(len(candidate) > 1 for candidate in candidates):
+        return pad_for_sets(estimate)
     counts = estimate.totals[1:]
     threshold = estimate.threshold(MISTAKE, len(counts))
-    return fit_padding(counts.tolist(), threshold, guarded=not paper)
+    padding = fit_padding(counts.tolist(), threshold, guarded=not paper)
+    return padding if paper else with_highest(padding, estimate)
 
 
 def correct_for_padding(estimate: Estimate, padding: Padding) -> Estimate:
@@ -148,10 +154,13 @@ def correct_for_padding(estimate: Estimate, padding: Padding) -> Estimate:
     """
     # One factor is right for all items together, not for each: errors include the whole move.
     factor = padding.correction
-    if factor == 1:
+    highest = max(factor, padding.highest)
+    if highest == 1:
         return estimate
+    noise = PaddedNoise(estimate.votes, estimate.noise, whole=False, highest=highest)
+    if factor == 1:
+        return replace(estimate, noise=noise)
     step = f"times {factor:.4g} for sets of more than {padding.length}"
-    noise = ShiftedNoise(estimate.votes, estimate.noise, whole=False)
     votes = factor * estimate.votes
     law = estimate.law and ScaledInfluence(estimate.law, factor)
     return replace(estimate, votes=votes, noise=noise, steps=(step,), raw=estimate, law=law)

@@ -9,7 +9,7 @@ Source: Wang 2021, section 7.4.5; Xu 2020, section 6.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from math import exp, isfinite, log, sqrt
+from math import exp, isfinite, log
 from typing import Any
 
 from sottovoce.core.settings import whole
@@ -122,9 +122,9 @@ def _rated(layout: Layout, queries: Sequence[str], users: int) -> RatedLayout | 
         try:
             plan = plan_query(query, source)
             row = plan.rows[0]
-            first_total = plan.totals[row.numbers[0].totals[0]]
-            errors.append(sqrt(users * plan.prediction.variance(first_total)))
-            relative.append(plan.prediction.number(row, row.numbers[0], users).relative)
+            expected = plan.prediction.number(row, row.numbers[0], users)
+            errors.append(expected.error)
+            relative.append(expected.relative)
         except SottovoceError:
             return None
     return RatedLayout(layout.name, layout.fanout, tuple(errors), tuple(relative))

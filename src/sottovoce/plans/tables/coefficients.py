@@ -9,7 +9,7 @@ Source: Wang 2021, section 7.3; Xu 2020, sections 3 to 6.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from itertools import islice, product
 from math import prod
@@ -45,10 +45,11 @@ Levels = tuple[
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """A number for every record: a set of values for each restricted column, and the numbers of one
-    column.
+    """A number for every record: a set of values for each restricted column, and the numbers of the
+    columns that are multiplied.
 
-    ``weight`` is what a record of a list that counts stands for.
+    ``weight`` is what a record of a list that counts stands for; ``further`` are the numbers of
+    measured columns beside the first.
     """
 
     factor: Factor
@@ -56,20 +57,27 @@ class Target:
     measured: int | None = None
     numbers: Floats | None = None  # of the values of the measured column
     weight: float = 1.0
+    further: Mapping[int, Floats] = field(default_factory=dict)
 
     @cached_property
     def key(self) -> Any:
         """Return what two targets of one factor have in common if they are equal."""
         numbers = None if self.numbers is None else self.numbers.tobytes()
         sets = tuple(sorted((column, chosen.tobytes()) for column, chosen in self.sets.items()))
-        return sets, self.measured, numbers, self.weight
+        further = tuple((column, each.tobytes()) for column, each in self.further.items())
+        return sets, self.measured, numbers, self.weight, further
+
+    def measures(self, column: int) -> bool:
+        """Return whether the numbers of a column are added up."""
+        return self.measured is not None and column in (self.measured, *self.further)
 
     def values(self, column: int) -> Floats | None:
         """Return the number of every value of a column; None where all are 1."""
         chosen = self.sets.get(column)
-        if self.numbers is None or column != self.measured:
+        numbers = self.further.get(column, self.numbers)
+        if numbers is None or not self.measures(column):
             return None if chosen is None else chosen.astype(float)
-        return self.numbers if chosen is None else self.numbers * chosen
+        return numbers if chosen is None else numbers * chosen
 
     def check_measure(self, measure: str) -> None:
         """Refuse to measure by rounding coins that were not collected."""
@@ -208,7 +216,7 @@ class AxisTarget:
     @property
     def measured_by_tree(self) -> bool:
         """Return whether the numbers of the column itself are added."""
-        return self.axis.column == self.target.measured and self.method.measure in TREE_MEASURES
+        return self.target.measures(self.axis.column) and self.method.measure in TREE_MEASURES
 
     @property
     def measured_linearly(self) -> bool:
@@ -278,7 +286,10 @@ class AxisTarget:
         """Return the numbers of the values that meet the conditions."""
         values = self.target.values(self.axis.column)
         assert values is not None
-        return _padded(values, self.axis.tree.leaves)
+        if not self.axis.tree.doubled:
+            return _padded(values, self.axis.tree.leaves)
+        half = self.axis.tree.leaves // 2
+        return np.concatenate([_padded(values[::-1], half), _padded(values, half)])
 
 
 def _levels(part: AxisTarget) -> Levels:

@@ -1,35 +1,27 @@
-"""Pass ``combine``: EngineRows -> Result.  Numbers with their errors, labels, order and notices.
-
-The covariance of two totals is the sum over people of the product of their parts, less what that
-would be without noise.  For counts where everybody has one record, the latter is the count itself
-(of two conditions, the smaller count); for other numbers no more is known than (total * total) /
-users, so their errors include how people differ: a little too wide where there is little noise.
-"""
+"""Pass ``combine``: EngineRows -> Result.  Numbers with their errors, labels, order and notices."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from math import inf, isnan, sqrt
+from math import inf, isnan
 from typing import Any
-
-import numpy as np
 
 from sottovoce.arrays import Floats
 from sottovoce.core.influence import Exposure
 from sottovoce.domains.base import Domain
-from sottovoce.plans.tables.demand import Groups, Number, Row
+from sottovoce.domains.buckets import Buckets
+from sottovoce.plans.tables.covariance import Covariances, totals_of
+from sottovoce.plans.tables.demand import Groups, Row
 from sottovoce.plans.tables.explain import facts_of
 from sottovoce.plans.tables.influence import NumberInfluence
 from sottovoce.plans.tables.result import Figure, Result, ResultRow
 from sottovoce.plans.tables.run import EngineRows
 from sottovoce.plans.tables.select import QueryPlan
 from sottovoce.plans.tables.source import Source
-from sottovoce.sql.aggregates.base import Aggregate, Combination
+from sottovoce.sql.aggregates.base import Aggregate
 from sottovoce.sql.evaluate import Values, truth
 from sottovoce.sql.query import EVERYBODY, Column, Query
 from sottovoce.sql.values import numbers_of
-
-STABLE = 3.0  # standard errors by which the denominator of a ratio must exceed 0
 
 
 def combine(parts: tuple[EngineRows, ...], source: Source) -> Result:
@@ -71,9 +63,17 @@ class _PlacedRow:
 def _rows(header: "_Header", part: EngineRows, source: Source) -> list[_PlacedRow]:
     """Return the rows of one statement, for every public group."""
     placed = []
+    covariances = Covariances(part.statement.plan)
     for group in range(len(part)):
         for row in part.statement.rows:
-            figures = tuple(_figure(header, part, number, group) for number in row.numbers)
+            figures = tuple(
+                figure_of(
+                    number.aggregate,
+                    totals_of(part, number, group),
+                    covariances.of(part, row.groups, number, group),
+                )
+                for number in row.numbers
+            )
             count = None if row.count is None else part.total(row.count, group)
             exposure = partial(_exposure, source, part, row, group)
             labels = _labels(header, part, row, group)
@@ -94,7 +94,7 @@ def _exposure(
     number = row.numbers[index]
     candidate = plan.prediction.candidate
     influence = NumberInfluence(candidate, row, number, source.coins_checked)
-    return influence.exposure(_totals(part, number, group), sum(part.users))
+    return influence.exposure(totals_of(part, number, group), sum(part.users))
 
 
 def _labels(header: "_Header", part: EngineRows, row: Row, group: int) -> tuple[str, ...]:
@@ -112,49 +112,15 @@ def _labels(header: "_Header", part: EngineRows, row: Row, group: int) -> tuple[
     return tuple(labels)
 
 
-def _figure(header: "_Header", part: EngineRows, number: Number, group: int) -> Figure:
-    """Return a number with its error; moments of everybody are summed over all public groups."""
-    aggregate = number.aggregate
-    everywhere = range(len(part))
-    totals = np.array(_totals(part, number, group))
-    squares = np.array(
-        [[part.square(left, right, group) for right in number.totals] for left in number.totals]
-    )
-    for index, (moment, total) in enumerate(zip(aggregate.moments, number.totals, strict=True)):
-        if moment.of_everybody:
-            squares[index, index] = sum(part.square(total, total, each) for each in everywhere)
-    users = sum(part.users) if aggregate.of_everybody else part.users[group]
-    noiseless = np.outer(totals, totals) / max(users, 1)
-    if aggregate.counts_records and header.one_record_each:
-        noiseless = np.maximum(noiseless, np.minimum.outer(totals, totals))
-    return figure_of(aggregate, totals, squares - noiseless)
-
-
-def _totals(part: EngineRows, number: Number, group: int) -> list[float]:
-    """Return the totals of a number's moments; those of everybody are summed over all groups."""
-    totals = []
-    for moment, total in zip(number.aggregate.moments, number.totals, strict=True):
-        groups = range(len(part)) if moment.of_everybody else [group]
-        totals.append(sum(part.total(total, each) for each in groups))
-    return totals
-
-
-def figure_of(aggregate: Aggregate, totals: Floats, covariance: Floats) -> Figure:
-    """Return a number made of totals, with the error of its linear part."""
-    value, slopes = aggregate.combine(totals.tolist())
-    if slopes is None:
+def figure_of(aggregate: Aggregate, totals: Sequence[float], covariance: Floats) -> Figure:
+    """Return a number made of totals, with its error and its interval."""
+    value = aggregate.estimate(totals, covariance)
+    if isnan(value):
         return Figure(value, inf, unstable=True)
-    unstable = any(
-        abs(divisor.value) < STABLE * sqrt(_variance(divisor, covariance))
-        for divisor in aggregate.divisors(totals.tolist())
-    )
-    return Figure(value, _variance(Combination(value, slopes), covariance), unstable=unstable)
-
-
-def _variance(combination: Combination, covariance: Floats) -> float:
-    """Return the variance of the linear part of a combination."""
-    gradient = np.array(combination.slopes)
-    return max(0.0, float(gradient @ covariance @ gradient))
+    variance = aggregate.variance(totals, covariance)
+    unstable = aggregate.unstable(totals, covariance)
+    bounds = partial(aggregate.bounds, tuple(totals), covariance)
+    return Figure(value, variance, unstable, bounds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,13 +132,6 @@ class _Header:
     @property
     def query(self) -> Query:
         return self.plan.query
-
-    @cached_property
-    def one_record_each(self) -> bool:
-        """Return whether everybody has one record in every table, so that the squares of a
-        condition sum to it.
-        """
-        return not any(map(self.plan.layout.tables.most, self.query.tables))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -232,8 +191,10 @@ class _Header:
         )
         grouping = self.query.group_by[index]
         if grouping.public:
-            numeric = self.kind(grouping.column).ordered
-            return lambda row: float(row.labels[index]) if numeric else row.labels[index]
+            kind = self.kind(grouping.column)
+            if isinstance(kind, Buckets):
+                return lambda row: kind.labels.index(row.labels[index])
+            return lambda row: float(row.labels[index]) if kind.ordered else row.labels[index]
         ranks = {label: rank for rank, label in enumerate(self.labels[index])}
         return lambda row: ranks[row.labels[index]]
 
@@ -257,8 +218,8 @@ def _notices(query: Query, missing: int, rows: Sequence[ResultRow]) -> list[str]
     notices = []
     if any(figure.unstable for row in rows for figure in row.figures):
         notices.append(
-            f"a ratio is unstable if its denominator is less than {STABLE:g} standard errors "
-            "above 0: its interval is not reliable"
+            "a number is unstable if what it is divided by may be 0: it can be anything, "
+            "so ask for the sum and the count instead, or about more people"
         )
     if missing > 0 and query.among == EVERYBODY:
         notices.append(
@@ -271,6 +232,8 @@ def public_label(kind: Domain, value: Any) -> str:
     """Return the name of a public value: whole numbers without a point."""
     if not kind.ordered:
         return str(value)
+    if isinstance(kind, Buckets):
+        return kind.labels[int(kind.indices([float(value)])[0])]
     number = float(value)
     return str(int(number)) if number.is_integer() else repr(number)
 

@@ -24,6 +24,7 @@ from sottovoce.plans.tables.demand import ScoreColumn
 from sottovoce.plans.tables.influence import score_influence
 from sottovoce.plans.tables.layout import Factor, Layout, Slot
 from sottovoce.plans.tables.pipeline import plan_query
+from sottovoce.plans.tables.predict import quiet_variance
 from sottovoce.plans.tables.scoring import Scoring, layer_means
 from sottovoce.plans.tables.select import QueryPlan
 from sottovoce.plans.tables.source import Source
@@ -61,14 +62,16 @@ def counts(layout: Layout, collected: Collected, column: Column) -> ColumnCounts
     users = collected.users(0)
     totals = np.zeros(len(study.coefficients))
     variances = np.zeros(len(study.coefficients))
+    least = np.zeros(len(study.coefficients))
     for slot in study.factor.slots:
         sums = study.slot_sums(slot)
         totals += sums.scores
         variances += sums.squares - sums.scores**2 / users
+        least += [users * quiet_variance(slot, column) for column in study.coefficients]
     if not layout.tables.most(column.table) and len(study.factor.slots) == 1:
         # The squares of a condition sum to its count, which is not noise.
         variances -= np.maximum(0.0, totals - totals**2 / users)
-    return ColumnCounts(totals, np.maximum(variances, 0.0), study.influence)
+    return ColumnCounts(totals, np.maximum(variances, least), study.influence)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,9 +3,10 @@
 Source: Wang 2021, chapter 7; Xu 2020.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from sottovoce.answers.answer import Answer
 from sottovoce.answers.answers import Answers
@@ -14,7 +15,7 @@ from sottovoce.core.estimate import Estimate
 from sottovoce.core.noise import StatedNoise
 from sottovoce.plans.tables.combine import labels_of
 from sottovoce.plans.tables.counting import counts
-from sottovoce.plans.tables.explain import facts_of
+from sottovoce.plans.tables.explain import facts_of, schema_of
 from sottovoce.plans.tables.layout import Layout
 from sottovoce.plans.tables.pipeline import answer_plan, plan_query, read
 from sottovoce.plans.tables.result import Explanation, Result
@@ -46,15 +47,21 @@ class Database(Answers):
         parts = _ColumnCounts(self.layout, self.collected, shuffled)
         return replace(self, parts=parts, shuffled=shuffled)
 
-    def sql(self, text: str) -> Result | Explanation:
+    def sql(
+        self, text: str, parameters: Sequence[Any] | Mapping[str, Any] = ()
+    ) -> Result | Explanation:
         """Return the answer to a query, or how it would be answered if the query begins with
         EXPLAIN.
+
+        ``parameters`` are the values of ``?`` in order, or of ``:name`` by name.
         """
-        query = read(text, Source(self.layout))
+        query = read(text, Source(self.layout), parameters)
         return self.explain(query) if query.explain else self.answer(query)
 
     def explain(self, query: Query) -> Explanation:
         """Return how a query would be answered and how good the answer would be."""
+        if query.schema:
+            return Explanation(schema_of(self.layout.tables, query.schema))
         plan = plan_query(query, Source(self.layout, self.collected))
         checked = self.collected.coins_checked
         facts = facts_of(plan, self.users, compare=True, coins_checked=checked)

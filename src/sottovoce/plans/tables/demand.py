@@ -16,7 +16,9 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
-from sottovoce.arrays import Bools
+import numpy as np
+
+from sottovoce.arrays import Bools, Floats
 from sottovoce.domains.base import Domain
 from sottovoce.errors import ParameterError
 from sottovoce.plans.tables.coefficients import Target
@@ -24,7 +26,6 @@ from sottovoce.plans.tables.layout import Factor, Layout
 from sottovoce.plans.tables.source import Source
 from sottovoce.sql.aggregates.base import COUNTED, Aggregate, MeasureTerm, Moment
 from sottovoce.sql.query import EVERYBODY, AllOf, Column, GroupBy, Monomial, Public, Query
-from sottovoce.sql.values import numbers_of
 
 MAX_GROUPS = 1000
 
@@ -40,10 +41,15 @@ class ScoreColumn(NamedTuple):
 
 @dataclass(frozen=True)
 class PublicPower:
-    """A public column to some power, by which every person's product is multiplied."""
+    """A public column less its ``centre``, to some power: a factor of every person's product."""
 
     name: str
     power: int = 1
+    centre: float = 0.0
+
+    def of(self, numbers: Floats) -> Floats:
+        """Return the factors that some numbers of the column give."""
+        return np.asarray((numbers - self.centre) ** self.power)
 
 
 @dataclass(frozen=True)
@@ -225,7 +231,8 @@ class _Builder:
     ) -> int:
         """Return the index of a linear combination of moments as a total."""
         drafts = []
-        for slope, moment in zip(slopes, moments, strict=True):
+        used = [pair for pair in zip(slopes, moments, strict=True) if pair[0]]
+        for slope, moment in used:
             here = () if moment.of_everybody else groups
             for term in moment.measure:
                 where = self.query.where if term.where is None else term.where
@@ -244,14 +251,14 @@ class _Builder:
         sets = self._sets(monomial, groups)
         if any(not chosen.any() for chosen in sets.values()):
             return None
-        public = term.column.public if term.column is not None else ""
-        times = PublicPower(public, term.power) if public else None
+        times = next((_public_power(each) for each in term.factors if _is_public(each)), None)
         parts: dict[int, TargetSum] = {}
         for table in self.query.tables:
             restricted = {
                 column.index: chosen for column, chosen in sets.items() if column.table == table
             }
-            measured = None if public or term.column is None or term.column.table != table else term
+            own = [each for each in term.factors if not _is_public(each)]
+            measured = [each for each in own if each.column and each.column.table == table]
             parts |= self._targets(table, restricted, measured)
         return _Draft(slope * monomial.factor * term.factor, monomial.public, times, parts)
 
@@ -269,7 +276,7 @@ class _Builder:
         return [grouping for grouping in self.query.group_by if not grouping.public]
 
     def _targets(
-        self, table: int, sets: Mapping[int, Bools], measured: MeasureTerm | None
+        self, table: int, sets: Mapping[int, Bools], measured: Sequence[MeasureTerm]
     ) -> dict[int, TargetSum]:
         """Return the target of every factor of a table that has something to say."""
         targets: dict[int, TargetSum] = {}
@@ -281,7 +288,7 @@ class _Builder:
         return targets
 
     def _target(
-        self, factor: Factor, sets: Mapping[int, Bools], term: MeasureTerm | None
+        self, factor: Factor, sets: Mapping[int, Bools], terms: Sequence[MeasureTerm]
     ) -> Target | None:
         """Return what is asked of one factor; None where that is true of everybody."""
         most = self.layout.tables.most(factor.table)
@@ -290,14 +297,22 @@ class _Builder:
             own = {column: chosen for column, chosen in sets.items() if column in factor.columns}
             own = {column: chosen for column, chosen in own.items() if not chosen.all()}
         weight = most / self.layout.rows[factor.table] if most else 1.0
-        if term is None or not self._measures(factor, term):
+        measured = [term for term in terms if self._measures(factor, term)]
+        if not measured:
             needed = factor.conditional and (own or most)
             return Target(factor, own, weight=weight) if needed else None
-        if term.power > 1 and self.measure == "round":
-            raise ParameterError("`MEASURE = ROUND` keeps means, not squares: use LIN or ENUM")
+        first, *others = measured
+        if self.measure == "round" and (first.power > 1 or others):
+            raise ParameterError(
+                "`MEASURE = ROUND` keeps means, not squares or products: use LIN or ENUM"
+            )
+        assert first.column is not None
+        further = {each.column.index: self._numbers(each) for each in others if each.column}
+        return Target(factor, own, first.column.index, self._numbers(first), weight, further)
+
+    def _numbers(self, term: MeasureTerm) -> Floats:
         assert term.column is not None
-        numbers = term.numbers(numbers_of(self._kind(term.column)))
-        return Target(factor, own, term.column.index, numbers, weight)
+        return term.of_column(self._kind(term.column))
 
     def _measures(self, factor: Factor, term: MeasureTerm) -> bool:
         assert term.column is not None
@@ -330,6 +345,15 @@ class _Builder:
 
     def _kind(self, column: Column) -> Domain:
         return _kind(self.layout, column)
+
+
+def _is_public(term: MeasureTerm) -> bool:
+    return term.column is not None and bool(term.column.public)
+
+
+def _public_power(term: MeasureTerm) -> PublicPower:
+    assert term.column is not None
+    return PublicPower(term.column.public, term.power, term.centre)
 
 
 def _kind(layout: Layout, column: Column) -> Domain:

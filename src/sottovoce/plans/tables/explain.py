@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from sottovoce.domains.base import Domain
+from sottovoce.domains.tables import Tables
 from sottovoce.plans.tables.demand import Number, Row
 from sottovoce.plans.tables.influence import NumberInfluence
 from sottovoce.plans.tables.layout import Factor
@@ -17,6 +19,7 @@ from sottovoce.plans.tables.weigh import alternatives
 from sottovoce.sql.query import EVERYBODY
 
 MOVED = "one false report moves this by at most"
+MAX_LABELS = 8  # that SHOW TABLES lists
 MANY_TABLES = 3  # from here on a join is hardly ever precise
 
 
@@ -56,6 +59,34 @@ def facts_of(
     if warnings:
         facts["warnings"] = warnings
     return facts
+
+
+def schema_of(tables: Tables, name: str) -> dict[str, Any]:
+    """Return the columns of a table, or of all for ``*``: what SHOW TABLES and DESCRIBE tell."""
+    columns: list[dict[str, Any]] = []
+    for table, table_name in enumerate(tables.names):
+        if name not in ("*", table_name):
+            continue
+        records = tables.records(table)
+        private = zip(records.names, records.attributes, strict=True)
+        columns += [_column(table_name, column, kind, "private") for column, kind in private]
+        known = dict(zip(tables.public_names, tables.public_kinds, strict=True))
+        columns += [
+            _column(table_name, column, known[f"{table_name}.{column}"], "public")
+            for column in tables.public_columns(table)
+        ]
+    facts: dict[str, Any] = {"columns": columns}
+    lists = [each for index, each in enumerate(tables.names) if tables.most(index)]
+    if lists:
+        facts["tables of lists"] = lists
+    return facts
+
+
+def _column(table: str, name: str, kind: Domain, visibility: str) -> dict[str, Any]:
+    labels = getattr(kind, "labels", ()) if not kind.ordered else ()
+    shown = ", ".join(labels[:MAX_LABELS]) + (", ..." if len(labels) > MAX_LABELS else "")
+    values = shown or "{:g} to {:g}".format(*kind.bounds)
+    return {"table": table, "column": name, "is": visibility, "values": values, "count": kind.size}
 
 
 def _table(plan: QueryPlan, table: int) -> dict[str, Any]:

@@ -107,7 +107,7 @@ def _product_span(candidate: Candidate, term: ScoreProduct, coins_checked: bool)
     span = reduce(ScoreSpan.times, spans, ScoreSpan(term.weight, term.weight))
     if term.times is not None:
         kind = layout.tables.public_kinds[layout.tables.public_names.index(term.times.name)]
-        factors = numbers_of(kind) ** term.times.power
+        factors = term.times.of(numbers_of(kind))
         span = span.times(ScoreSpan(float(factors.min()), float(factors.max())))
     if term.public == EVERYBODY:
         return span

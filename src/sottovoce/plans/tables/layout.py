@@ -260,7 +260,7 @@ class Layout:
             return (
                 AffineResponse(epsilon, size, groups=groups)
                 if groups
-                else choose(size, epsilon).mechanism
+                else choose(size, epsilon, "grr or affine").mechanism
             )
 
         return make

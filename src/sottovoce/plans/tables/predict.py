@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from itertools import product
 from math import inf, prod, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from sottovoce.plans.tables.demand import (
     PublicPower,
     Row,
     ScoreColumn,
+    ScoreProduct,
     ScoreTotal,
     TargetSum,
 )
@@ -34,6 +36,7 @@ from sottovoce.plans.tables.layout import Axis, Slot
 from sottovoce.plans.tables.scoring import layer_means
 from sottovoce.plans.tables.source import Source
 from sottovoce.plans.tables.weigh import Candidate
+from sottovoce.sql.query import EVERYBODY
 from sottovoce.sql.values import numbers_of
 
 EVEN = 0.5  # the chance that a drawn record counts, where nothing is known
@@ -69,6 +72,7 @@ class Prediction:
 
     candidate: Candidate
     _scores: dict[ScoreColumn, PredictedScore] = field(default_factory=dict)
+    _quiet: dict[ScoreColumn, float] = field(default_factory=dict)
 
     def score(self, column: ScoreColumn) -> PredictedScore:
         """Return the moments of a column of scores."""
@@ -82,12 +86,48 @@ class Prediction:
 
         For several products an upper bound.
         """
-        error = 0.0
+        alike: dict[Any, list[ScoreProduct]] = {}
         for term in total.products:
-            scores = [self.score(column) for column in term.scores]
+            alike.setdefault((term.scores, term.public), []).append(term)
+        error = 0.0
+        for terms in alike.values():
+            scores = [self.score(column) for column in terms[0].scores]
             noise = prod(score.square for score in scores) - prod(score.signal for score in scores)
-            error += abs(term.weight) * sqrt(max(0.0, self._public_mean(term.times, 2) * noise))
+            error += sqrt(max(0.0, self._mean_square(terms) * noise))
         return error**2
+
+    def _mean_square(self, terms: Sequence[ScoreProduct]) -> float:
+        """Return the mean square of what the scores of some products are multiplied by together:
+        numbers, and powers of public columns.
+        """
+        names = {term.times.name for term in terms if term.times}
+        if len(names) > 1:  # nothing is known of two public columns together
+            roots = [abs(term.weight) * sqrt(self._public_mean(term.times, 2)) for term in terms]
+            return sum(roots) ** 2
+        factors = np.zeros(1)
+        for term in terms:
+            powers = 1.0 if term.times is None else term.times.of(self._public_numbers(term.times))
+            factors = factors + term.weight * powers
+        return float(np.mean(factors**2))
+
+    def least_variance(self, total: ScoreTotal) -> float:
+        """Return what the variance of anybody's part of a total is at least.
+
+        That is known of a total of one product: of several, the noise may cancel.
+        """
+        if len(total.products) != 1:
+            return 0.0
+        (term,) = total.products
+        if not term.scores or term.times is not None or term.public != EVERYBODY:
+            return 0.0
+        return term.weight**2 * prod(map(self._least, term.scores))
+
+    def _least(self, column: ScoreColumn) -> float:
+        if column not in self._quiet:
+            slots = self.candidate.demand.target_sum(column)[0].target.factor.slots
+            coefficients = self.candidate.coefficients(column)
+            self._quiet[column] = sum(quiet_variance(slot, coefficients) for slot in slots)
+        return self._quiet[column]
 
     def mean(self, total: ScoreTotal) -> float:
         """Return what one person contributes to a total on average."""
@@ -144,9 +184,11 @@ class Prediction:
         """Return the mean of a power of a public column over all its values."""
         if times is None:
             return 1.0
+        return float(np.mean(times.of(self._public_numbers(times)) ** power))
+
+    def _public_numbers(self, times: PublicPower) -> Floats:
         tables = self.candidate.demand.layout.tables
-        kind = tables.public_kinds[tables.public_names.index(times.name)]
-        return float(np.mean(numbers_of(kind) ** (power * times.power)))
+        return numbers_of(tables.public_kinds[tables.public_names.index(times.name)])
 
 
 def predict(candidates: tuple[Candidate, ...], source: Source) -> tuple[Prediction, ...]:
@@ -162,6 +204,18 @@ def predicted_score(targets: TargetSum, column: Coefficients) -> PredictedScore:
     scored = signal - 2 * column.known * mean + column.known**2
     noise = sum(_slot_variance(slot, column, scored / len(slots) ** 2) for slot in slots)
     return PredictedScore(noise + signal, signal, mean)
+
+
+def quiet_variance(slot: Slot, column: Coefficients) -> float:
+    """Return the least variance of one report's score: that of who holds no cell with a part in
+    it.
+    """
+    laws = slot.laws
+    sums = _layer_sums(slot, column)
+    mean = np.where(laws.centred, sums.total / np.maximum(sums.cells, 1), 0.0)
+    spread = laws.spread + np.minimum(laws.held, 0.0)
+    noise = np.maximum(spread, 0.0) * (sums.squares - sums.cells * mean**2)
+    return float((noise / slot.chances).sum())
 
 
 def compared_cells(slot: Slot, column: Coefficients) -> float:

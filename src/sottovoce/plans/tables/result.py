@@ -18,11 +18,18 @@ from sottovoce.sql.query import ATTACKED_PARTS, PARTS
 
 @dataclass(frozen=True)
 class Figure:
-    """One number with its variance; ``unstable`` marks a ratio whose denominator may be 0."""
+    """One number with its variance; ``unstable`` marks a ratio whose denominator may be 0.
+
+    ``bounds`` returns the ends of the interval for a reach in standard errors; without it the
+    interval is that of a normal number.
+    """
 
     value: float
     variance: float
     unstable: bool = False
+    bounds: Callable[[float], tuple[float, float]] | None = field(
+        default=None, repr=False, compare=False
+    )
 
     @property
     def error(self) -> float:
@@ -30,17 +37,20 @@ class Figure:
         return sqrt(self.variance)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the bounds of a normal interval."""
-        reach = quantile(level) * self.error
-        return self.value - reach, self.value + reach
+        """Return the bounds of the interval; infinite where there are none."""
+        reach = quantile(level)
+        if self.bounds is not None:
+            return self.bounds(reach)
+        return self.value - reach * self.error, self.value + reach * self.error
 
     def attacked(
         self, exposure: Exposure | None, level: float, fakes: float
     ) -> tuple[float, float] | None:
         """Return the bounds if a share ``fakes`` of all messages may be false; None if unknown."""
-        if exposure is None or not isfinite(self.variance):
+        low, high = self.interval(level)
+        if exposure is None or not isfinite(self.variance) or not isfinite(high - low):
             return None
-        return exposure.attacked(*self.interval(level), fakes)
+        return exposure.attacked(low, high, fakes)
 
 
 @dataclass(frozen=True)

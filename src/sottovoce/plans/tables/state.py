@@ -20,7 +20,8 @@ from functools import cached_property, reduce
 from itertools import combinations_with_replacement
 from typing import Any
 
-from sottovoce.plans.tables.demand import Row, ScoreColumn, ScoreProduct, ScoreTotal
+from sottovoce.domains.buckets import Buckets
+from sottovoce.plans.tables.demand import PublicPower, Row, ScoreColumn, ScoreProduct, ScoreTotal
 from sottovoce.plans.tables.scoring import Scoring
 from sottovoce.plans.tables.select import QueryPlan
 from sottovoce.plans.tables.source import Source
@@ -38,6 +39,7 @@ from sottovoce.plans.tables.sql_tree import (
     total_of,
 )
 from sottovoce.sql.query import EVERYBODY, AllOf, AnyOf, Compared, GroupBy, Listed, Not, Public
+from sottovoce.sql.values import numbers_of
 
 MAX_SCORES = 1 << 25  # scores of rows that are kept in memory together
 
@@ -135,13 +137,14 @@ class _Writer:
         for row in self.rows:
             for figure in row.numbers:
                 numbered = sorted({self.totals[total] for total in figure.totals})
-                pairs |= set(combinations_with_replacement(numbered, 2))
+                if not figure.aggregate.separate:
+                    pairs |= set(combinations_with_replacement(numbered, 2))
         return sorted(pairs)
 
     def _persons(self) -> Any:
         """Return the row of every person."""
         items = [
-            alias(self._public_column(group.column.public), f"g{index}")
+            alias(self._public_group(group.column.public), f"g{index}")
             for index, group in enumerate(self._public_groups)
         ]
         if self._narrowed:
@@ -209,7 +212,7 @@ class _Writer:
             column(f"f{factor}_{self.columns[factor][index]}") for factor, index in product.scores
         ]
         if product.times:
-            parts += [self._public_column(product.times.name) for _ in range(product.times.power)]
+            parts += [self._centred(product.times) for _ in range(product.times.power)]
         if product.weight != 1.0 or not parts:
             parts.insert(0, double(product.weight))
         if product.public == EVERYBODY:
@@ -220,6 +223,13 @@ class _Writer:
             .when(self._condition(product.public), times(parts), copy=False)
             .else_(number(0.0))
         )
+
+    def _centred(self, times: PublicPower) -> Any:
+        plain = self._public_column(times.name)
+        if not times.centre:
+            return plain
+        less = exp().Sub(this=plain, expression=double(times.centre))
+        return exp().Paren(this=less)
 
     def _condition(self, public: Public) -> Any:
         """Return a condition over public columns."""
@@ -237,6 +247,21 @@ class _Writer:
             return exp().true() if isinstance(public, AllOf) else exp().false()
         connective = exp().And if isinstance(public, AllOf) else exp().Or
         return reduce(lambda left, right: connective(this=left, expression=right), parts)
+
+    def _public_group(self, name: str) -> Any:
+        """Return what people are grouped by: the value, or the middle of its bucket."""
+        tables = self.plan.layout.tables
+        kind = tables.public_kinds[tables.public_names.index(name)]
+        plain = self._public_column(name)
+        if not isinstance(kind, Buckets):
+            return plain
+        # The bucket of a number is how many inner edges are at or below it.
+        middles = numbers_of(kind).tolist()
+        case = exp().Case()
+        for edge, middle in zip(kind.edges[1:-1].tolist(), middles[:-1], strict=True):
+            below = exp().LT(this=plain.copy(), expression=double(edge))
+            case = case.when(below, double(middle), copy=False)
+        return case.else_(double(middles[-1]))
 
     def _public_column(self, name: str) -> Any:
         return column(f"p{self.plan.layout.tables.public_names.index(name)}")

@@ -9,16 +9,16 @@ A store is one module of this package.  Its class names the schemes of the URLs 
     class SqliteHopStore(SqlHopStore, schemes=("sqlite",)): ...
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sottovoce.core.registry import Registry
-from sottovoce.web.store.url import class_of, database_or_file
+from sottovoce.web.store.url import UrlStore, class_of, database_or_file
 from sottovoce.wire.round_keys import KeyPair
 
 SEEN_BYTES = 16  # of the hash of a message, kept after its batch was delivered until the task ends
@@ -148,28 +148,10 @@ class FakeToken:
     token: bytes | None = field(default=None, repr=False)
 
 
-class HopStore(ABC):
+class HopStore(UrlStore):
     """Tasks, rounds and their keys, and the inboxes of batches that are not delivered yet."""
 
     kinds: ClassVar[Registry["HopStore"]] = Registry("store", "sottovoce.shuffler.store")
-    schemes: ClassVar[tuple[str, ...]] = ()  # of the URLs that name a store of this class
-
-    def __init_subclass__(cls, schemes: Sequence[str] = (), **rest: Any) -> None:
-        super().__init_subclass__(**rest)
-        if schemes:
-            cls.schemes = tuple(schemes)
-        for scheme in schemes:
-            HopStore.kinds.add(scheme, cls)
-
-    @classmethod
-    @abstractmethod
-    def from_url(cls, url: str) -> "HopStore":
-        """Open the store that a URL names, or refuse the URL."""
-
-    @classmethod
-    def exists(cls, url: str) -> bool:
-        """Return whether there is a store already; a server is expected to have one."""
-        return True
 
     @abstractmethod
     def add_task(self, task: HopTask) -> bool:

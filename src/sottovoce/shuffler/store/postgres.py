@@ -7,6 +7,7 @@ sealed messages arrived, though not what is in them.  A hop on one machine keeps
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from typing import Self
 
 from sottovoce.errors import UnavailableError
 from sottovoce.shuffler.store.base import SEEN_BYTES, SealedOffer
@@ -30,7 +31,7 @@ class PostgresHopStore(PostgresDatabase, SqlHopStore, schemes=("postgresql", "po
         super().__init__(url, STEPS)
 
     @classmethod
-    def from_url(cls, url: str) -> "PostgresHopStore":
+    def from_url(cls, url: str) -> Self:
         return cls(url)
 
     def _insert(

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Self
 
 from sottovoce.shuffler.store.base import SEEN_BYTES
 from sottovoce.shuffler.store.schema import STEPS
@@ -21,7 +22,7 @@ class SqliteHopStore(SqliteFile, SqlHopStore, schemes=("sqlite",)):
         super().__init__(path, STEPS)
 
     @classmethod
-    def from_url(cls, url: str) -> "SqliteHopStore":
+    def from_url(cls, url: str) -> Self:
         return cls(path_of(url))
 
     @classmethod

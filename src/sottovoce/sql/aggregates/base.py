@@ -13,19 +13,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
-from math import isnan
+from math import inf, isnan, sqrt
 from pkgutil import iter_modules
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from sottovoce.arrays import Floats
+from sottovoce.domains.base import Domain
+from sottovoce.maths.fieller import RatioLaw, fieller
 from sottovoce.sql.query import Column, Monomial
+from sottovoce.sql.values import numbers_of
 
-# (*), a condition, a sum of columns, or one column
-Argument = Literal["star", "condition", "columns", "column"]
+# (*), a condition, a sum of columns, one column, one private column, or that and a share
+Argument = Literal["star", "condition", "columns", "column", "ordered", "share"]
 
 _PACKAGE = "sottovoce.sql.aggregates"
+STABLE = 3.0  # standard errors by which something that is divided by must exceed 0
+USUAL_REACH = 1.959964  # standard errors of an interval of 95 %
 
 
 @dataclass(frozen=True)
@@ -43,8 +48,10 @@ class ValueFunction:
 class MeasureTerm:
     """``factor`` times a column to a ``power``; without a column the factor alone.
 
-    A private column may go through a ``function`` of its values first.  ``where`` replaces the
-    conditions of the query for this term.
+    A private column may go through a ``function`` of its values first, and ``centre`` is taken
+    away before the power: squares of numbers far from 0 lose their digits otherwise.  ``times``
+    are further columns by which it is multiplied.  ``where`` replaces the conditions of the query
+    for this term.
     """
 
     factor: float = 1.0
@@ -52,6 +59,17 @@ class MeasureTerm:
     power: int = 1
     function: ValueFunction | None = None
     where: tuple[Monomial, ...] | None = None
+    centre: float = 0.0
+    times: "tuple[MeasureTerm, ...]" = ()
+
+    @property
+    def factors(self) -> "tuple[MeasureTerm, ...]":
+        """Return the columns that are multiplied, each as a term of its own."""
+        return () if self.column is None else (self, *self.times)
+
+    def of_column(self, kind: Domain) -> Floats:
+        """Return the number of every value of the column, whose domain is given."""
+        return self.numbers(np.zeros(0) if self.function is not None else numbers_of(kind))
 
     def numbers(self, plain: Floats) -> Floats:
         """Return the number of every value of the column; ``plain`` are those without a function.
@@ -59,7 +77,8 @@ class MeasureTerm:
         >>> MeasureTerm(power=2).numbers(np.array([1.0, 3.0])).tolist()
         [1.0, 9.0]
         """
-        return np.asarray((plain if self.function is None else self.function.numbers) ** self.power)
+        numbers = plain if self.function is None else self.function.numbers
+        return np.asarray((numbers - self.centre) ** self.power)
 
 
 @dataclass(frozen=True)
@@ -92,6 +111,14 @@ class Combination(NamedTuple):
     value: float
     slopes: tuple[float, ...] | None
 
+    def covariance(self, other: "Combination", covariance: Floats) -> float:
+        """Return the covariance of the linear parts of two combinations of the same moments."""
+        return float(np.array(self.slopes) @ covariance @ np.array(other.slopes))
+
+    def variance(self, covariance: Floats) -> float:
+        """Return the variance of the linear part."""
+        return max(0.0, self.covariance(self, covariance))
+
 
 @dataclass(frozen=True)
 class Aggregate(ABC):
@@ -109,6 +136,8 @@ class Aggregate(ABC):
     ]  # the first is also the number's name unless AS gives another
     argument: ClassVar[Argument] = "columns"
     formula: ClassVar[str]  # what EXPLAIN says the number is made of
+    separate: ClassVar[bool] = False  # whether moments are used one by one: covariances are not
+    notice: ClassVar[str] = ""  # what every reader of the number should know
 
     @property
     @abstractmethod
@@ -127,6 +156,42 @@ class Aggregate(ABC):
         """Return everything that is divided by; a number is unreliable where one may be 0."""
         ratio = self.ratio(totals)
         return () if ratio is None else ratio[1:]
+
+    def estimate(self, totals: Sequence[float], covariance: Floats) -> float:
+        """Return the number that estimated moments give."""
+        return self.combine(totals).value
+
+    def variance(self, totals: Sequence[float], covariance: Floats) -> float:
+        """Return the variance of the number where the moments have this covariance."""
+        combination = self.combine(totals)
+        return inf if combination.slopes is None else combination.variance(covariance)
+
+    def bounds(
+        self, totals: Sequence[float], covariance: Floats, reach: float
+    ) -> tuple[float, float]:
+        """Return the ends of the interval that reaches so many standard errors.
+
+        That of a ratio is Fieller's.
+        """
+        ratio = self.ratio(totals)
+        if ratio is not None:
+            above, below = ratio
+            both = above.covariance(below, covariance)
+            law = RatioLaw(above.variance(covariance), below.variance(covariance), both)
+            return fieller(above.value, below.value, law, reach)
+        value = self.estimate(totals, covariance)
+        half = reach * sqrt(self.variance(totals, covariance))
+        return value - half, value + half
+
+    def unstable(self, totals: Sequence[float], covariance: Floats) -> bool:
+        """Return whether something that is divided by may be 0, so that there is no interval."""
+        ratio = self.ratio(totals)
+        for divisor in self.divisors(totals):
+            own = ratio is not None and divisor == ratio[1]
+            reach = USUAL_REACH if own else STABLE
+            if abs(divisor.value) <= reach * sqrt(divisor.variance(covariance)):
+                return True
+        return False
 
     def truth(self, totals: Sequence[float]) -> float | None:
         """Return the number that true moments give; None where there is none."""

@@ -1,36 +1,59 @@
 """STDDEV(column): the standard deviation of a column over the records that meet the conditions."""
 
 from collections.abc import Sequence
-from math import nan, sqrt
+from math import sqrt
 
-from sottovoce.sql.aggregates.base import Aggregate, Combination, Moment
+from sottovoce.arrays import Floats
+from sottovoce.sql.aggregates.base import Combination
+from sottovoce.sql.aggregates.variance import Variance
 
 ROUNDING = 1e-12  # a difference of squares below this share of them is 0
 
 
-class Stddev(Aggregate):
-    """The root of the mean square less the squared mean, 0 where noise makes that negative."""
+class Stddev(Variance):
+    """The root of the variance, 0 where noise makes that negative.
 
-    sql_names = ("STDDEV",)
-    argument = "column"
+    The ends of its interval are the roots of those of the variance: they hold the truth as often,
+    however close to 0 it is.  Its standard error is half the interval of one standard error.
+    """
+
+    sql_names = ("STDDEV", "STDDEV_POP")
     formula = "sqrt(sum of squares / count - (sum / count)^2)"
 
-    @property
-    def moments(self) -> tuple[Moment, ...]:
-        return (Moment(self.measure), self.counted, Moment(self.squared_measure))
-
     def combine(self, totals: Sequence[float]) -> Combination:
-        total, count, squares = totals
-        if not count:
-            return Combination(nan, None)
-        mean, mean_square = total / count, squares / count
-        if mean_square - mean**2 <= ROUNDING * mean_square:
+        variance, slopes = super().combine(totals)
+        if slopes is None:
+            return Combination(variance, None)
+        if variance <= _least(totals):
             return Combination(0.0, None)
-        deviation = sqrt(mean_square - mean**2)
-        scale = 2 * deviation * count
-        return Combination(
-            deviation, (-2 * mean / scale, (2 * mean**2 - mean_square) / scale, 1 / scale)
-        )
+        deviation = sqrt(variance)
+        return Combination(deviation, tuple(slope / (2 * deviation) for slope in slopes))
 
-    def divisors(self, totals: Sequence[float]) -> tuple[Combination, ...]:
-        return (Combination(totals[1], (0.0, 1.0, 0.0)),)
+    def estimate(self, totals: Sequence[float], covariance: Floats) -> float:
+        variance = self._variance.estimate(totals, covariance)
+        return _root(variance) if variance > _least(totals) else 0.0 * variance
+
+    def variance(self, totals: Sequence[float], covariance: Floats) -> float:
+        low, high = self.bounds(totals, covariance, 1.0)
+        return ((high - low) / 2) ** 2
+
+    def bounds(
+        self, totals: Sequence[float], covariance: Floats, reach: float
+    ) -> tuple[float, float]:
+        plain = self._variance
+        half = reach * sqrt(plain.variance(totals, covariance))
+        variance = max(0.0, plain.estimate(totals, covariance))
+        return _root(variance - half), _root(variance + half)
+
+    @property
+    def _variance(self) -> Variance:
+        return Variance(self.name, self.measure, self.counted)
+
+
+def _least(totals: Sequence[float]) -> float:
+    """Return the variance that is nothing but rounding."""
+    return ROUNDING * abs(totals[2] / totals[1]) if totals[1] else 0.0
+
+
+def _root(number: float) -> float:
+    return 0.0 if number <= 0 else sqrt(number)

@@ -1,19 +1,45 @@
 """The URL of a store: which file or database it is, and which class opens it."""
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from sottovoce.core.registry import Registry
 from sottovoce.errors import ParameterError
 
 
-class HasSchemes(Protocol):
-    """A class of stores that names the schemes of the URLs that it opens."""
+class UrlStore(ABC):
+    """A store that is opened by its URL.
 
-    schemes: ClassVar[tuple[str, ...]]
+    A contract of stores sets ``kinds``.  A class that implements it names the schemes of the URLs
+    that it opens, and is found in ``kinds`` under each of them:
+
+        class SqliteStore(SqlStore, schemes=("sqlite",)): ...
+    """
+
+    kinds: ClassVar[Registry[Any]]
+    schemes: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, schemes: Sequence[str] = (), **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        if schemes:
+            cls.schemes = tuple(schemes)
+        for scheme in schemes:
+            cls.kinds.add(scheme, cls)
+
+    @classmethod
+    @abstractmethod
+    def from_url(cls, url: str) -> Self:
+        """Open the store that a URL names, or refuse the URL."""
+
+    @classmethod
+    def exists(cls, url: str) -> bool:
+        """Return whether there is a store already; a server is expected to have one."""
+        return True
 
 
-Store = TypeVar("Store", bound=HasSchemes)
+Store = TypeVar("Store", bound=UrlStore)
 
 
 def database_or_file(database: str, path: Path) -> str:

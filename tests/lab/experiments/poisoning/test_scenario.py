@@ -19,7 +19,7 @@ def test_a_collection_is_fixed_by_its_seed():
 
 def test_without_attackers_every_answer_is_the_raw_one():
     result = measure(poisoned(Scenario("none", **SMALL, share=0.0), 3))
-    assert result.integrity.alarms == ()
+    assert result.alarms == ()
     assert result.errors["ours"] == result.errors["Norm-Sub"] == result.errors["honest alone"]
 
 
@@ -40,5 +40,5 @@ def test_correction_halves_the_error_of_ldprecover_and_comes_near_the_honest_rep
 def test_attacks_that_cannot_be_seen_are_not_seen():
     for scenario in (Scenario("RIA", **SMALL, tries=0), Scenario("SPA", **SMALL, each=1)):
         result = measure(poisoned(scenario, 5))
-        assert result.integrity.alarms == ()
+        assert result.alarms == ()
         assert result.steps == ()

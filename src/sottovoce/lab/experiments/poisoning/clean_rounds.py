@@ -2,28 +2,38 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from sottovoce.arrays import Floats
+from sottovoce.arrays import Floats, Ints, Values
+from sottovoce.domains.bits import Bits
 from sottovoce.domains.integers import Integers
-from sottovoce.engine.memory import MemoryCollected, ReportBatch
+from sottovoce.engine.memory import MemoryCollected
 from sottovoce.integrity.examine import examine
 from sottovoce.integrity.result import Integrity
 from sottovoce.lab.populations import kosarak_clicks
 from sottovoce.lab.seeded import SeededRng
+from sottovoce.lab.simulate import report_batches
 from sottovoce.plans.frequencies.histogram import Histogram
-from sottovoce.tasks.collected import NothingCollected
-from sottovoce.tasks.question import Address
-from sottovoce.tasks.round import Round
+from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
+from sottovoce.plans.marginals.marginals import Marginals
+from sottovoce.plans.numbers.distribution import Distribution
+from sottovoce.plans.numbers.mean import Mean
+from sottovoce.plans.tables.table import Table
+from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.task import Task
 
 EXPONENTS = (0.0, 0.8, 1.0, 1.1, 1.3, 1.5, 1.8)
 SIZES = (16, 64, 256, 1024, 4096, 1 << 14, 1 << 17, 1 << 20)
 USERS = (1_000, 3_000, 10_000, 30_000, 100_000, 1_000_000)
 EPSILONS = (0.5, 1.0, 2.0, 3.0)
-KINDS = ("affine", "affine", "affine", "olh", "oue")
+NARROW = ("distribution", "mean", "search", "marginals", "table")  # of at most so many values:
+MAX_NARROW = 1024
+DESIGNED_FOR = 1_000_000  # users of a joint table: fewer would choose other views
+KINDS = ("affine", "affine", "affine", "olh", "oue", *NARROW)
 SHAPES = ("clicks", "ages", "surnames", "two values", "steps")
+_SCATTERED = 2_654_435_761  # odd, so that no two values become one
 _MOST_BITS = 2e8  # users times values of a mechanism that costs so much for each of them
 
 
@@ -51,7 +61,9 @@ def rounds(count: int, first_seed: int, most_users: int = 1_000_000) -> Iterator
         number = int(generator.choice(users, p=weights / weights.sum()))
         size = int(generator.choice(SIZES))
         kind = str(generator.choice(KINDS))
-        if kind != "affine" and float(number) * size > _MOST_BITS:
+        if kind in NARROW:
+            size = min(size, MAX_NARROW)
+        elif kind != "affine" and float(number) * size > _MOST_BITS:
             kind = "affine"
         shapes = [f"zipf {exponent:g}" for exponent in EXPONENTS] + list(SHAPES)
         shape = str(generator.choice(shapes))
@@ -63,12 +75,31 @@ def examined(clean: CleanRound) -> Integrity:
     generator = np.random.default_rng([clean.seed, 3])
     counts = generator.multinomial(clean.users, shares(clean.shape, clean.size))
     values = np.repeat(np.arange(clean.size), counts)
-    task = Task("values", Histogram(Integers(0, clean.size - 1), clean.kind), clean.epsilon)
-    asked = task.plan.step(NothingCollected(clean.epsilon))
-    assert isinstance(asked, Round)
-    reports = asked.question(Address()).privatize(values, SeededRng(clean.seed))
-    collected = MemoryCollected(task).after(asked, {Address(): ReportBatch(reports)})
-    return examine(task.plan, collected, 0)
+    task, indices = _asked(clean, values)
+    batches = report_batches(task.opening, indices, SeededRng(clean.seed))
+    return examine(task.plan, MemoryCollected(task).after(task.opening, batches), 0)
+
+
+def _asked(clean: CleanRound, values: Ints) -> tuple[Task, Values]:
+    """Return the task of a round, and what people hold as indices of its domain."""
+    plan: Plan
+    held: Any = values
+    if clean.kind == "distribution":
+        plan = Distribution(0, clean.size, clean.size)
+    elif clean.kind == "mean":
+        plan = Mean(0, clean.size)
+    elif clean.kind == "search":
+        plan = HeavyHitters(Bits(24), top=8)
+        held = values * _SCATTERED % (1 << 24)
+    elif clean.kind == "marginals":
+        plan = Marginals({"a": range(4), "b": range(8), "c": range(3)}, users=DESIGNED_FOR)
+        held = {"a": values % 4, "b": values // 4 % 8, "c": values // 32 % 3}
+    elif clean.kind == "table":
+        plan = Table({"a": range(clean.size), "b": range(5)})
+        held = {"a": values, "b": values % 5}
+    else:
+        plan = Histogram(Integers(0, clean.size - 1), clean.kind)
+    return Task("values", plan, clean.epsilon), plan.domain.indices(held)
 
 
 def shares(shape: str, size: int) -> Floats:

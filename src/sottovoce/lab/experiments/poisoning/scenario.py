@@ -10,7 +10,6 @@ from sottovoce.domains.integers import Integers
 from sottovoce.engine.defended import defended
 from sottovoce.engine.memory import MemoryCollected, ReportBatch
 from sottovoce.integrity.examine import summarise, tested
-from sottovoce.integrity.result import Integrity
 from sottovoce.lab.attacks.base import Attack
 from sottovoce.lab.attacks.evasive_gain import EvasiveGain
 from sottovoce.lab.attacks.input_manipulation import InputManipulation
@@ -116,9 +115,9 @@ class Errors:
 
 @dataclass(frozen=True)
 class Measured:
-    """One collection: what was seen, and the errors of every method after Norm-Sub."""
+    """One collection: the tests that alarmed, and the errors of every method after Norm-Sub."""
 
-    integrity: Integrity
+    alarms: tuple[str, ...]
     raw_gain: float
     errors: dict[str, Errors]
     steps: tuple[str, ...]
@@ -150,7 +149,7 @@ def measure(collection: Poisoned) -> Measured:
         "ours": simplex(ours),
     }
     return Measured(
-        summarise(plan, collection.collected, 0, found),
+        summarise(plan, collection.collected, 0, found).alarms,
         float((raw - collection.truth)[targets].sum()),
         {name: _errors(found, collection) for name, found in methods.items()},
         steps,

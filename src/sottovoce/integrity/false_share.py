@@ -1,0 +1,30 @@
+"""How many reports of a round are not honest, where a test alarms and it can be estimated.
+
+Numbers: the share that the filter of poisoned outputs finds.  Hashing: the share of reports that
+the load EMF takes for greedy ones.  It is told beside an alarm; no correction rests on it.
+"""
+
+from sottovoce.integrity.corrected_estimate import honest_weights
+from sottovoce.integrity.round_tests import Examined, RoundTests
+
+MAX_FITTED = 1 << 16  # reports of an address
+
+
+def false_share(found: RoundTests) -> float | None:
+    """Return the estimated share of false reports; None without an alarm that tells it."""
+    shares = [each.share for each in found.misfits if each.test.alarm]
+    if shares:
+        return max(shares)
+    suspicious = [
+        each for each in found.examined if len(each.members) and each.candidates.hashed is not None
+    ]
+    if not suspicious:
+        return None
+    false = sum(_share(each) * each.candidates.users for each in suspicious)
+    return false / sum(pool.evidence.users for pool in found.pools.values())
+
+
+def _share(examined: Examined) -> float:
+    """Return the share of reports at an address that take the fullest bucket of the suspects."""
+    weights = honest_weights(examined.candidates.sampled(MAX_FITTED), examined.suspects)
+    return 1 - float(weights.mean())

@@ -1,0 +1,66 @@
+"""The tests of a round while they are made, with what corrections need of them."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sottovoce.arrays import Bools, Ints
+from sottovoce.core.plausibility import PlausibilityTest
+from sottovoce.integrity import seeds
+from sottovoce.integrity.candidates import Candidates
+from sottovoce.integrity.co_support import CoSupport
+from sottovoce.integrity.load import LoadTest
+from sottovoce.integrity.misfit import Misfit
+from sottovoce.tasks.question import Address
+
+
+@dataclass(frozen=True, eq=False)
+class Examined:
+    """The tests of the largest estimates at one address."""
+
+    address: Address
+    candidates: Candidates
+    co_support: CoSupport | None
+    load: LoadTest | None
+
+    @property
+    def members(self) -> Ints:
+        """Return the candidates that a test suspects; those of the load test are the finer ones."""
+        for found in (self.load, self.co_support):
+            if found is not None and len(found.members):
+                return found.members
+        return np.zeros(0, np.int64)
+
+    @property
+    def suspects(self) -> Bools:
+        """Return for every candidate whether a test suspects it."""
+        return np.isin(np.arange(len(self.candidates)), self.members)
+
+    @property
+    def alarming(self) -> PlausibilityTest | None:
+        """Return the test that suspects the members."""
+        for found in (self.load, self.co_support):
+            if found is not None and len(found.members):
+                return found.test
+        return None
+
+
+@dataclass
+class RoundTests:
+    """Tests of a round by name, and what was found on the way."""
+
+    pools: dict[str, seeds.Pool]
+    tests: dict[str, list[PlausibilityTest]] = field(default_factory=dict)
+    examined: list[Examined] = field(default_factory=list)
+    misfits: list[Misfit] = field(default_factory=list)
+
+    def add(self, test: PlausibilityTest | None) -> None:
+        """Add a test, if it could be made."""
+        if test is not None:
+            self.tests.setdefault(test.name, []).append(test)
+
+    def add_misfit(self, found: Misfit | None) -> None:
+        """Add the test of randomised numbers, if it could be made."""
+        if found is not None:
+            self.misfits.append(found)
+            self.add(found.test)

@@ -1,0 +1,125 @@
+"""QUANTILE(column, share): the value that a share of the records does not exceed.
+
+For every value u of the column the records at or below u are counted, less the share of all of
+them:
+
+    T(u) = count(column <= u) - share * count
+
+The quantile is the smallest value with T(u) >= 0.  The interval holds every value that no test
+refuses: u is too small if T(u) is below 0 by more than the reach, and too large if T of the value
+before u is above 0 by as much.  The true value is refused by one of the two tests as rarely as the
+interval says, whatever the shape of the distribution.
+
+A column of more than ``MAX_POINTS`` values is looked at in as many steps.
+
+Source: Woodruff 1952.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import nan, sqrt
+from typing import ClassVar
+
+import numpy as np
+
+from sottovoce.arrays import Bools, Floats
+from sottovoce.sql.aggregates.base import (
+    USUAL_REACH,
+    Aggregate,
+    Argument,
+    Combination,
+    MeasureTerm,
+    Moment,
+    ValueFunction,
+)
+
+MAX_POINTS = 128
+STEP_ERROR = 1 / sqrt(12)  # of a number that is only known to lie in a step of width 1
+
+
+@dataclass(frozen=True)
+class Quantile(Aggregate):
+    """The smallest value that at least a ``share`` of the records does not exceed.
+
+    ``numbers`` are those of the column's values.
+    """
+
+    share: float = 0.5
+    numbers: Floats = field(default_factory=lambda: np.zeros(2), compare=False, repr=False)
+
+    sql_names: ClassVar[tuple[str, ...]] = (
+        "QUANTILE",
+        "QUANTILE_CONT",
+        "QUANTILE_DISC",
+        "PERCENTILE_CONT",
+        "PERCENTILE_DISC",
+        "APPROX_QUANTILE",
+    )
+    argument: ClassVar[Argument] = "share"
+    separate: ClassVar[bool] = True
+    formula: ClassVar[str] = "where count up to a value crosses its share of the count"
+
+    @cached_property
+    def points(self) -> Floats:
+        """Return the values that are looked at, in ascending order."""
+        values = np.unique(self.numbers)
+        if len(values) <= MAX_POINTS:
+            return values
+        chosen = np.linspace(0, len(values) - 1, MAX_POINTS).round().astype(int)
+        return np.asarray(values[chosen])
+
+    @cached_property
+    def moments(self) -> tuple[Moment, ...]:
+        """Return T of every value but the last, up to which all records are."""
+        return tuple(
+            Moment((self._term(f"up to {point!r}", self.numbers <= point, self.share),))
+            for point in self.points[:-1].tolist()
+        )
+
+    def _term(self, text: str, chosen: Bools, share: float) -> MeasureTerm:
+        (term,) = self.measure
+        before = "" if term.function is None else term.function.text
+        function = ValueFunction(
+            f"{before} {text} less {share!r}", chosen.astype(np.float64) - share
+        )
+        return MeasureTerm(1.0, term.column, function=function, where=term.where)
+
+    def combine(self, totals: Sequence[float]) -> Combination:
+        heights = np.array(totals)
+        if not heights.any():
+            return Combination(nan, None)
+        index = int((heights < 0).sum())
+        return Combination(float(self.points[index]), self._slopes(heights, index))
+
+    def _slopes(self, heights: Floats, index: int) -> tuple[float, ...] | None:
+        """Return how the crossing moves: by the distance of two values over how far T rises."""
+        reach = max(1, len(heights) // 8)
+        low, high = max(0, index - reach), min(len(heights) - 1, index + reach)
+        rise = heights[high] - heights[low]
+        if rise <= 0:
+            return None
+        slopes = np.zeros(len(heights))
+        slopes[min(index, len(heights) - 1)] = -(self.points[high] - self.points[low]) / rise
+        return tuple(slopes.tolist())
+
+    def variance(self, totals: Sequence[float], covariance: Floats) -> float:
+        low, high = self.bounds(totals, covariance, USUAL_REACH)
+        if not covariance.any():
+            return 0.0
+        step = float(np.diff(self.points).max())
+        return max(STEP_ERROR * step, (high - low) / (2 * USUAL_REACH)) ** 2
+
+    def bounds(
+        self, totals: Sequence[float], covariance: Floats, reach: float
+    ) -> tuple[float, float]:
+        heights = np.array(totals)
+        errors = reach * np.sqrt(np.maximum(0.0, np.diag(covariance)))
+        not_too_small = np.append(heights + errors >= 0, True)
+        not_too_large = np.append(True, heights - errors < 0)
+        possible = np.flatnonzero(not_too_small & not_too_large)
+        if not len(possible):  # every value is refused by one of the tests
+            return float(self.points[0]), float(self.points[-1])
+        value = self.combine(totals).value
+        low, high = self.points[possible[0]], self.points[possible[-1]]
+        return min(float(low), value), max(float(high), value)

@@ -1,0 +1,40 @@
+"""Waiting at the start of a server for a database server that does not answer yet.
+
+A database server may be started after the services that need it, be restarted while one of them
+starts, or be too busy to let anybody in.  A running service survives that, because every request
+and every step is tried again; a starting one would end.  So it tries again for a while.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from sottovoce.errors import UnavailableError
+
+DATABASE_SECONDS = 60.0
+_PAUSE = 0.5  # seconds between two attempts
+_log = logging.getLogger(__name__)
+Result = TypeVar("Result")
+
+
+def when_available(
+    action: Callable[[], Result],
+    seconds: float,
+    monotonic: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Result:
+    """Return what an action returns, which is tried again for some seconds while it cannot serve.
+
+    >>> when_available(lambda: "a store", DATABASE_SECONDS)
+    'a store'
+    """
+    latest = monotonic() + seconds
+    while True:
+        try:
+            return action()
+        except UnavailableError:
+            if monotonic() >= latest:
+                raise
+            _log.warning("the database does not answer: trying again")
+        sleep(_PAUSE)

@@ -1,0 +1,264 @@
+-- What analysts type.  A line is a query.  After "--" stand: "refused RULE", what we refuse by that
+-- rule; "duckdb QUERY", how DuckDB spells what is meant where it differs; "unlike NUMBER", by how
+-- much, as a share, the meanings may differ.
+
+-- How many
+SELECT COUNT(*) FROM customers
+SELECT COUNT(*) AS total FROM customers;
+select count(*) from Customers
+SELECT COUNT(1) FROM customers
+SELECT COUNT(uid) FROM customers -- refused uid
+SELECT COUNT(DISTINCT uid) FROM customers
+SELECT COUNT(age) FROM customers
+SELECT COUNT(*) FROM customers WHERE age >= 18
+SELECT COUNT(*) FROM customers WHERE age > 30 AND region = 'north'
+SELECT COUNT(*) FROM customers WHERE age BETWEEN 25 AND 34
+SELECT COUNT(*) FROM customers WHERE age NOT BETWEEN 25 AND 34
+SELECT COUNT(*) FROM customers WHERE region IN ('north', 'south')
+SELECT COUNT(*) FROM customers WHERE region NOT IN ('north', 'south')
+SELECT COUNT(*) FROM customers WHERE region <> 'north'
+SELECT COUNT(*) FROM customers WHERE region != 'north'
+SELECT COUNT(*) FROM customers WHERE NOT region = 'north'
+SELECT COUNT(*) FROM customers WHERE region = 'north' OR age < 25
+SELECT COUNT(*) FROM customers WHERE (region = 'north' OR region = 'east') AND NOT married = 'yes'
+SELECT COUNT(*) FROM customers WHERE region LIKE 'n%'
+SELECT COUNT(*) FROM customers WHERE region ILIKE '%ST'
+SELECT COUNT(*) FROM customers WHERE region NOT LIKE '%th'
+SELECT COUNT(*) FROM customers WHERE 18 <= age AND age < 65
+SELECT COUNT(*) FROM customers WHERE age > 20 + 5
+SELECT COUNT(*) FROM customers WHERE age * 2 > 60
+SELECT COUNT(*) FROM customers WHERE age % 10 = 0
+SELECT COUNT(*) FROM customers WHERE MOD(age, 2) = 1
+SELECT COUNT(*) FROM customers WHERE ABS(age - 40) <= 5
+SELECT COUNT(*) FROM customers WHERE age IS NOT NULL
+SELECT COUNT(*) FROM customers WHERE age IS NULL
+SELECT COUNT(*) FROM customers WHERE 1 = 1
+SELECT COUNT(*) FROM customers WHERE TRUE AND age > 50
+SELECT COUNT(*) FROM customers WHERE 1 = 0
+SELECT COUNT(*) FROM customers WHERE age > (-10)
+SELECT COUNT(*) FROM customers WHERE age = 30 OR age = 40 OR age = 50
+SELECT COUNT(*) FROM customers WHERE age > visits
+SELECT COUNT(*) FROM customers WHERE visits >= 3 AND age - visits > 20
+SELECT COUNT(*) FROM customers WHERE income > 40000
+SELECT COUNT(*) FROM customers WHERE income >= 20000 AND income < 60000
+SELECT COUNT(*) FROM customers WHERE plan = 'premium'
+SELECT COUNT(*) FROM customers WHERE plan = 'premium' AND age < 30
+SELECT COUNT(*) FROM customers WHERE plan = 'premium' OR age < 30
+SELECT COUNT(*) FROM customers WHERE since >= 2018
+SELECT COUNT(*) FROM customers WHERE since BETWEEN 2016 AND 2019 AND region = 'west'
+SELECT COUNT(*) FROM customers WHERE since % 2 = 0 AND married = 'no'
+SELECT COUNT(*) FROM customers c WHERE c.age > 30
+SELECT COUNT(*) FROM customers AS c WHERE c.region = 'east' AND c.plan = 'free'
+SELECT COUNT(*) FILTER (WHERE age > 60) FROM customers
+SELECT COUNT(*) FILTER (WHERE age > 60) AS old, COUNT(*) FILTER (WHERE age < 30) AS young FROM customers
+SELECT COUNT_IF(age > 60) FROM customers
+SELECT COUNT(CASE WHEN age > 60 THEN 1 END) FROM customers
+SELECT SUM(CASE WHEN age > 60 THEN 1 ELSE 0 END) AS old FROM customers
+SELECT COUNT(CASE WHEN region = 'north' AND married = 'yes' THEN 1 END) AS n FROM customers
+SELECT COUNT(*) FROM customers WHERE region = 'North'
+SELECT COUNT(*) FROM customers WHERE region = 'atlantis'
+
+-- Sums, averages and spreads
+SELECT SUM(visits) FROM customers
+SELECT AVG(age) FROM customers
+SELECT AVG(age) FROM customers WHERE region = 'north'
+SELECT AVG(income) FROM customers WHERE age BETWEEN 30 AND 50
+SELECT AVG(age), AVG(visits), COUNT(*) FROM customers
+SELECT AVG(age) AS mean_age, STDDEV_POP(age) AS spread FROM customers
+SELECT VAR_POP(age) FROM customers
+SELECT STDDEV(age) FROM customers -- unlike 0.01
+SELECT VARIANCE(visits) FROM customers WHERE region = 'south' -- unlike 0.03
+SELECT SUM(age + visits) FROM customers
+SELECT SUM(age - visits) FROM customers
+SELECT SUM(visits + 5) FROM customers
+SELECT SUM(visits) + 5 FROM customers
+SELECT SUM(income / 100) FROM customers
+SELECT SUM(2 * visits) FROM customers
+SELECT SUM(-visits) FROM customers
+SELECT AVG(2 * age - visits + 1) FROM customers
+SELECT SUM(age * visits) FROM customers
+SELECT AVG(age * visits) FROM customers WHERE region = 'east'
+SELECT SUM(visits * visits) FROM customers
+SELECT AVG((age - 40) * (visits - 3)) FROM customers
+SELECT SUM(age * since) FROM customers
+SELECT AVG(income / age) FROM customers
+SELECT SUM(age / visits) FROM customers
+SELECT AVG(ABS(age - 40)) FROM customers
+SELECT AVG(SQRT(visits)) FROM customers
+SELECT AVG(FLOOR(age / 10)) FROM customers
+SELECT AVG(CEIL(visits / 2)) FROM customers
+SELECT SUM(ROUND(age / 10)) FROM customers
+SELECT AVG(CASE WHEN married = 'yes' THEN age END) FROM customers
+SELECT SUM(CASE WHEN region = 'north' THEN visits ELSE 0 END) FROM customers
+SELECT AVG(CASE WHEN age < 30 THEN 1 WHEN age < 60 THEN 2 ELSE 3 END) FROM customers
+SELECT AVG(age) FILTER (WHERE region = 'north') FROM customers
+SELECT SUM(visits) FILTER (WHERE age > 30 AND married = 'no') FROM customers
+SELECT AVG(since) FROM customers
+SELECT SUM(since) FROM customers WHERE plan = 'free'
+SELECT AVG(since) FROM customers WHERE age > 40
+SELECT SUM(region) FROM customers -- refused category-measure
+SELECT AVG(DISTINCT age) FROM customers -- refused distinct
+SELECT SUM(age * age * visits * since * plan) FROM customers -- refused category-measure
+
+-- Medians and quantiles
+SELECT MEDIAN(age) FROM customers -- duckdb SELECT QUANTILE_DISC(age, 0.5) FROM customers
+SELECT QUANTILE(age, 0.9) FROM customers -- duckdb SELECT QUANTILE_DISC(age, 0.9) FROM customers
+SELECT QUANTILE_DISC(age, 0.25) FROM customers
+SELECT PERCENTILE_DISC(0.75) WITHIN GROUP (ORDER BY age) FROM customers
+SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY income) FROM customers -- duckdb SELECT QUANTILE_DISC(income, 0.5) FROM customers
+SELECT MEDIAN(visits) FROM customers WHERE region = 'north' -- duckdb SELECT QUANTILE_DISC(visits, 0.5) FROM customers WHERE region = 'north'
+SELECT region, MEDIAN(age) AS m FROM customers GROUP BY region -- duckdb SELECT region, QUANTILE_DISC(age, 0.5) AS m FROM customers GROUP BY region
+SELECT MEDIAN(2 * age + 1) FROM customers -- duckdb SELECT QUANTILE_DISC(2 * age + 1, 0.5) FROM customers
+SELECT MEDIAN(age) FILTER (WHERE married = 'yes') FROM customers -- duckdb SELECT QUANTILE_DISC(age, 0.5) FILTER (WHERE married = 'yes') FROM customers
+SELECT MIN(age), MAX(age) FROM customers
+SELECT MAX(visits) FROM customers WHERE region = 'west'
+SELECT region, MIN(age) AS youngest FROM customers GROUP BY region
+SELECT ROUND(MEDIAN(age), 0) AS m FROM customers -- duckdb SELECT QUANTILE_DISC(age, 0.5) FROM customers
+SELECT MEDIAN(amount) FROM purchases WHERE category = 'food' -- duckdb SELECT QUANTILE_DISC(amount, 0.5) FROM purchases WHERE category = 'food'
+SELECT MAX(age) - MIN(age) FROM customers -- refused quantile-formula
+SELECT MEDIAN(since) FROM customers -- refused public-quantile
+SELECT MEDIAN(region) FROM customers -- refused category-measure
+SELECT QUANTILE(age, 90) FROM customers -- refused share
+SELECT MEDIAN(age + visits) FROM customers -- refused one-column
+SELECT MODE(region) FROM customers -- refused function
+
+-- Shares and ratios
+SELECT COUNT(*) FILTER (WHERE age < 30) / COUNT(*) FROM customers
+SELECT 100.0 * COUNT(*) FILTER (WHERE married = 'yes') / COUNT(*) AS percent FROM customers
+SELECT 100 * SUM(CASE WHEN region = 'north' THEN 1 ELSE 0 END) / COUNT(*) AS percent FROM customers
+SELECT AVG(CASE WHEN married = 'yes' THEN 1 ELSE 0 END) AS share FROM customers
+SELECT SUM(income) / SUM(visits) AS per_visit FROM customers
+SELECT ROUND(AVG(age), 1) FROM customers
+SELECT ROUND(100.0 * COUNT_IF(age > 50) / COUNT(*), 2) AS percent FROM customers -- duckdb SELECT ROUND(100.0 * COUNT(*) FILTER (WHERE age > 50) / COUNT(*), 2) FROM customers
+SELECT (SUM(age) - SUM(visits)) / COUNT(*) + 1 AS x FROM customers
+SELECT AVG(age) - AVG(visits) FROM customers
+SELECT AVG(age) FILTER (WHERE married = 'yes') - AVG(age) FILTER (WHERE married = 'no') AS gap FROM customers
+SELECT COUNT_IF(visits > 3) / COUNT_IF(visits <= 3) AS odds FROM customers -- duckdb SELECT COUNT(*) FILTER (WHERE visits > 3) / COUNT(*) FILTER (WHERE visits <= 3) FROM customers
+SELECT -COUNT(*) FROM customers
+SELECT COUNT(*) * 2 FROM customers WHERE region = 'east'
+SELECT SUM(age * visits) / COUNT(*) - AVG(age) * AVG(visits) AS covariance FROM customers
+SELECT ABS(COUNT(*)) FROM customers -- refused select-expression
+SELECT COUNT(*) / (SELECT COUNT(*) FROM customers) FROM customers WHERE age > 30 -- refused subquery
+
+-- Groups
+SELECT region, COUNT(*) FROM customers GROUP BY region
+SELECT region, COUNT(*) AS n FROM customers GROUP BY region ORDER BY n DESC
+SELECT region, COUNT(*) AS n FROM customers GROUP BY 1 ORDER BY 2 DESC LIMIT 3
+SELECT region, married, COUNT(*) AS n FROM customers GROUP BY region, married
+SELECT region AS r, AVG(age) AS a FROM customers GROUP BY r
+SELECT age, COUNT(*) AS n FROM customers GROUP BY age ORDER BY age
+SELECT FLOOR(age / 10) AS decade, COUNT(*) AS n FROM customers GROUP BY decade ORDER BY decade
+SELECT FLOOR(age / 10) * 10 AS decade, AVG(visits) AS v FROM customers GROUP BY 1
+SELECT age - age % 10 AS decade, COUNT(*) AS n FROM customers GROUP BY 1
+SELECT age >= 40 AS older, COUNT(*) AS n FROM customers GROUP BY older -- duckdb SELECT CASE WHEN age >= 40 THEN 1 ELSE 0 END AS older, COUNT(*) AS n FROM customers GROUP BY older
+SELECT CASE WHEN age < 30 THEN 'young' WHEN age < 60 THEN 'middle' ELSE 'old' END AS band, COUNT(*) AS n FROM customers GROUP BY band
+SELECT CASE WHEN age < 30 THEN 'young' ELSE 'old' END AS band, region, AVG(visits) AS v FROM customers GROUP BY 1, 2
+SELECT CASE region WHEN 'north' THEN 'up' ELSE 'down' END AS side, COUNT(*) AS n FROM customers GROUP BY side
+SELECT plan, COUNT(*) AS n, AVG(age) AS a FROM customers GROUP BY plan
+SELECT since, COUNT(*) AS n FROM customers GROUP BY since ORDER BY since
+SELECT since, region, AVG(age) AS a FROM customers GROUP BY since, region
+SELECT plan, married, SUM(visits) AS s FROM customers WHERE age > 20 GROUP BY plan, married
+SELECT region, COUNT(*) AS n FROM customers GROUP BY region HAVING COUNT(*) > 60
+SELECT region, AVG(age) AS a FROM customers GROUP BY region HAVING a > 40 ORDER BY a
+SELECT region, SUM(visits) AS s FROM customers GROUP BY region HAVING SUM(visits) > 100 AND COUNT(*) > 20
+SELECT region, 100.0 * COUNT(*) FILTER (WHERE married = 'yes') / COUNT(*) AS p FROM customers GROUP BY region
+SELECT region, COUNT(*) AS n FROM customers WHERE age > 40 GROUP BY region ORDER BY region LIMIT 2 OFFSET 1
+SELECT visits, COUNT(*) AS n FROM customers GROUP BY visits HAVING n > 10 ORDER BY n DESC, visits
+SELECT COUNT(*) AS n FROM customers GROUP BY region
+SELECT region, STDDEV_POP(age) AS s FROM customers GROUP BY region
+SELECT region FROM customers GROUP BY region -- refused no-aggregate
+SELECT region, COUNT(*) FROM customers -- refused not-grouped
+SELECT DISTINCT region FROM customers -- refused distinct
+SELECT FLOOR(since / 10) AS decade, COUNT(*) FROM customers GROUP BY 1 -- refused public-group
+SELECT age + visits AS x, COUNT(*) FROM customers GROUP BY x -- refused group-expression
+SELECT region, COUNT(*) OVER () FROM customers GROUP BY region -- refused window
+SELECT region, COUNT(*) FROM customers GROUP BY ROLLUP(region) -- refused function
+SELECT region, married, COUNT(*) FROM customers GROUP BY CUBE(region, married) -- refused function
+SELECT region, COUNT(*) FROM customers GROUP BY region HAVING age > 30 -- refused having-item
+SELECT STRING_AGG(region) FROM customers -- refused function
+SELECT COUNT(DISTINCT region) FROM customers -- refused distinct
+SELECT CORR(age, visits) FROM customers -- refused function
+
+-- Lists of records
+SELECT COUNT(*) FROM purchases
+SELECT COUNT(amount) FROM purchases
+SELECT SUM(amount) FROM purchases
+SELECT AVG(amount) FROM purchases
+SELECT SUM(amount * quantity) AS revenue FROM purchases
+SELECT category, SUM(amount * quantity) AS revenue FROM purchases GROUP BY category ORDER BY revenue DESC
+SELECT category, COUNT(*) AS sold, AVG(amount) AS price FROM purchases GROUP BY category
+SELECT COUNT(*) FROM purchases WHERE category = 'food' AND amount > 10
+SELECT SUM(quantity) FROM purchases WHERE amount BETWEEN 5 AND 15
+SELECT AVG(amount) FILTER (WHERE category = 'food') FROM purchases
+SELECT quantity, COUNT(*) AS n FROM purchases GROUP BY quantity
+SELECT COUNT(DISTINCT uid) FROM purchases -- refused distinct-people
+SELECT uid, COUNT(*) FROM purchases GROUP BY uid -- refused uid
+SELECT COUNT(*) FROM purchases WHERE uid = 5 -- refused uid
+
+-- Joins
+SELECT COUNT(*) FROM customers JOIN purchases USING (uid)
+SELECT COUNT(*) FROM customers JOIN purchases ON customers.uid = purchases.uid
+SELECT COUNT(*) FROM customers c JOIN purchases p ON c.uid = p.uid WHERE c.age > 40 AND p.category = 'food'
+SELECT COUNT(*) FROM customers c INNER JOIN purchases p ON p.uid = c.uid
+SELECT COUNT(*) FROM customers c, purchases p WHERE c.uid = p.uid AND p.amount > 10
+SELECT SUM(amount) FROM customers, purchases WHERE customers.uid = purchases.uid AND region = 'north'
+SELECT region, SUM(amount) AS spent FROM purchases JOIN customers USING (uid) GROUP BY region
+SELECT plan, AVG(amount) AS a FROM purchases JOIN customers USING (uid) GROUP BY plan
+SELECT COUNT(*) FROM customers c JOIN devices d ON c.uid = d.uid AND d.os = 'ios' WHERE c.age < 30
+SELECT os, AVG(age) AS a FROM customers JOIN devices USING (uid) GROUP BY os
+SELECT SUM(c.age * d.screen) FROM customers c JOIN devices d USING (uid)
+SELECT COUNT(*) FROM purchases p JOIN customers c USING (uid) JOIN devices d USING (uid) WHERE d.os = 'android' AND c.region = 'east'
+SELECT COUNT(*) FROM customers c LEFT JOIN devices d ON c.uid = d.uid WHERE d.os = 'ios'
+SELECT COUNT(*) FROM purchases p LEFT JOIN customers c ON p.uid = c.uid WHERE c.age > 30
+SELECT SUM(amount) FROM customers LEFT JOIN purchases USING (uid) WHERE age > 30
+SELECT COUNT(p.amount) FROM customers c LEFT OUTER JOIN purchases p ON c.uid = p.uid
+SELECT COUNT(*) FROM customers LEFT JOIN purchases USING (uid) -- refused outer-list
+SELECT COUNT(*) FROM customers RIGHT JOIN purchases USING (uid) -- refused outer-join
+SELECT COUNT(*) FROM customers FULL OUTER JOIN devices USING (uid) -- refused outer-join
+SELECT COUNT(*) FROM customers CROSS JOIN devices -- refused cross-join
+SELECT COUNT(*) FROM customers NATURAL JOIN devices -- refused cross-join
+SELECT COUNT(*) FROM customers, devices -- refused join-without-key
+SELECT COUNT(*) FROM customers JOIN devices ON customers.age = devices.screen -- refused join-key
+SELECT COUNT(*) FROM customers a JOIN customers b USING (uid) -- refused self-join
+SELECT COUNT(*) FROM customers JOIN orders USING (uid) -- refused unknown-table
+
+-- Queries inside queries
+WITH adults AS (SELECT * FROM customers WHERE age >= 18) SELECT COUNT(*) FROM adults
+WITH adults AS (SELECT * FROM customers WHERE age >= 18) SELECT region, AVG(visits) AS v FROM adults GROUP BY region
+WITH a AS (SELECT uid, age FROM customers WHERE region = 'north'), b AS (SELECT uid, amount FROM purchases) SELECT SUM(amount) FROM a JOIN b ON a.uid = b.uid WHERE age > 30
+WITH a AS (SELECT * FROM customers WHERE age > 20), b AS (SELECT * FROM a WHERE region = 'east') SELECT COUNT(*) FROM b
+SELECT COUNT(*) FROM (SELECT * FROM customers WHERE age > 30) t WHERE t.region = 'north'
+SELECT AVG(decade) FROM (SELECT FLOOR(age / 10) AS decade FROM customers) AS t
+SELECT band, COUNT(*) AS n FROM (SELECT CASE WHEN age < 40 THEN 'young' ELSE 'old' END AS band FROM customers) t GROUP BY band
+SELECT SUM(total) FROM (SELECT amount * quantity AS total FROM purchases WHERE category = 'food') t
+SELECT COUNT(*) FROM customers WHERE uid IN (SELECT uid FROM devices WHERE os = 'ios')
+SELECT COUNT(*) FROM customers WHERE uid NOT IN (SELECT uid FROM devices WHERE os = 'ios') AND age > 30
+SELECT AVG(age) FROM customers c WHERE EXISTS (SELECT 1 FROM devices d WHERE d.uid = c.uid AND d.screen > 5)
+SELECT COUNT(*) FROM customers c WHERE NOT EXISTS (SELECT * FROM devices d WHERE d.uid = c.uid AND d.os = 'android')
+SELECT COUNT(*) FROM customers WHERE uid IN (SELECT uid FROM purchases WHERE amount > 10) -- refused semi-join
+SELECT AVG(n) FROM (SELECT uid, COUNT(*) AS n FROM purchases GROUP BY uid) t -- refused inner-query
+SELECT COUNT(*) FROM customers WHERE age > (SELECT AVG(age) FROM customers) -- refused subquery
+WITH t AS (SELECT region, COUNT(*) AS n FROM customers GROUP BY region) SELECT SUM(n) FROM t -- refused inner-query
+SELECT COUNT(*) FROM (SELECT age FROM customers) t WHERE region = 'north' -- refused unknown-column
+SELECT COUNT(*) FROM customers UNION SELECT COUNT(*) FROM devices -- refused union
+
+-- What records of single people would need
+SELECT * FROM customers -- refused select-star
+SELECT age FROM customers -- refused no-aggregate
+SELECT * FROM customers LIMIT 10 -- refused select-star
+SELECT region, age FROM customers ORDER BY age DESC LIMIT 1 -- refused no-aggregate
+SELECT COUNT(*) FROM customers WHERE height > 180 -- refused unknown-column
+SELECT COUNT(*) FROM customer -- refused unknown-table
+SELECT COUNT(*) FROM customers WHERE age = 'old' -- refused literal-type
+SELECT COUNT(*) FROM customers WHERE region > 'm' -- refused range-category
+SELECT COUNT(*) FROM customers WHERE age -- refused bare-column
+SELECT COUNT(*) FROM customers WHERE 18 < age < 30 -- refused chained-comparison
+SELECT COUNT(*) FROM customers WHERE CAST(age AS TEXT) = '30' -- refused cast
+SELECT COUNT(*) FROM customers WHERE UPPER(region) = 'NORTH' -- refused function
+SELECT COUNT(*) FROM customers WHERE income = visits * 1000 AND age = since -- refused column-comparison
+SELECT COUNT(*) FROM customers; DROP TABLE customers -- refused several-statements
+UPDATE customers SET age = 5 -- refused not-select
+DELETE FROM customers -- refused not-select
+SELECT COUNT(*) -- refused syntax
+SELECT COUNT(*) FROM customers WHERE -- refused syntax
+SELECT COUNT(* FROM customers -- refused syntax

@@ -1,0 +1,188 @@
+"""Questions that analysts type: each means what it means in DuckDB, or is refused by a rule.
+
+The true answer (``Truth``: the moments of the query that was read, over people who are known) is
+compared with DuckDB's own answer to the same text over the same people.
+"""
+
+import re
+from dataclasses import dataclass
+from math import isnan
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sottovoce as sv
+from sottovoce.cli.truths import Truth
+from sottovoce.plans.tables.result import Result
+from sottovoce.sql.errors import RULES, QueryError
+from sottovoce.sql.reading import read
+
+COUNT = 400
+REGIONS = ["north", "east", "south", "west"]
+SHOP = sv.Joint(
+    {
+        "customers": sv.Table(
+            {
+                "age": range(16, 80),
+                "visits": range(1, 9),
+                "income": sv.Buckets(0, 100_000, 10),
+                "region": REGIONS,
+                "married": ["yes", "no"],
+            },
+            public={"plan": ["free", "premium"], "since": range(2010, 2021)},
+        ),
+        "purchases": sv.Table(
+            {"amount": range(1, 21), "quantity": range(1, 5), "category": ["food", "books"]}, most=3
+        ),
+        "devices": sv.Table({"os": ["ios", "android"], "screen": range(4, 8)}),
+    }
+)
+
+
+@dataclass(frozen=True)
+class AnalystQuestion:
+    """A line of the list: a query, and the rule that refuses it or how DuckDB spells it."""
+
+    text: str
+    refused: str = ""
+    duckdb: str = ""
+    unlike: float = 1e-9
+
+    @classmethod
+    def of(cls, line):
+        text, _, note = line.partition(" -- ")
+        word, _, rest = note.partition(" ")
+        known = {word: float(rest) if word == "unlike" else rest} if word else {}
+        return cls(text, **known)
+
+
+LINES = (Path(__file__).parent / "questions.sql").read_text(encoding="utf-8").splitlines()
+ALL = [AnalystQuestion.of(line) for line in LINES if line and not line.startswith("--")]
+ANSWERED = [each for each in ALL if not each.refused]
+REFUSED = [each for each in ALL if each.refused]
+
+
+@pytest.fixture(scope="module")
+def people():
+    dice = np.random.default_rng(11)
+    owners = np.repeat(np.arange(COUNT), dice.integers(0, 4, COUNT))
+    return {
+        "customers": {
+            "uid": np.arange(COUNT),
+            "age": np.clip(dice.normal(42, 14, COUNT), 16, 79).astype(int),
+            "visits": dice.integers(1, 9, COUNT),
+            "income": 5000 + 10_000 * np.minimum(dice.poisson(3, COUNT), 9),
+            "region": dice.choice(REGIONS, COUNT),
+            "married": dice.choice(["yes", "no"], COUNT),
+            "plan": dice.choice(["free", "premium"], COUNT),
+            "since": dice.integers(2010, 2021, COUNT),
+        },
+        "purchases": {
+            "uid": owners,
+            "amount": dice.integers(1, 21, len(owners)),
+            "quantity": dice.integers(1, 5, len(owners)),
+            "category": dice.choice(["food", "books"], len(owners)),
+        },
+        "devices": {
+            "uid": np.arange(COUNT),
+            "os": dice.choice(["ios", "android"], COUNT),
+            "screen": dice.integers(4, 8, COUNT),
+        },
+    }
+
+
+@pytest.fixture(scope="module")
+def database(people):
+    with pytest.warns(sv.errors.ConcernWarning):
+        return sv.simulate(sv.Task("shop", SHOP, epsilon=20.0), people, seed=1)
+
+
+@pytest.fixture(scope="module")
+def truth(people):
+    return Truth(SHOP.domain, SHOP.domain.indices(people))
+
+
+@pytest.fixture(scope="module")
+def plain(people):
+    connection = duckdb.connect()
+    for name, columns in people.items():
+        table = pa.table({column: values.tolist() for column, values in columns.items()})
+        connection.register(f"{name}_view", table)
+        connection.execute(f"CREATE TABLE {name} AS SELECT * FROM {name}_view")
+    yield connection
+    connection.close()
+
+
+def labelled(entry):
+    return entry if isinstance(entry, str) else f"{float(entry):.6g}"
+
+
+def uncut(text):
+    """Return a query without what leaves rows out: which ones, estimates decide."""
+    return re.split(r" (?:HAVING|ORDER BY (?!\w+\))|LIMIT) ?", text.rstrip(";"))[0]
+
+
+def expected_rows(question, plain, key_count):
+    """Return DuckDB's numbers by group."""
+    rows = plain.execute(uncut(question.duckdb or question.text)).fetchall()
+    return {tuple(map(labelled, row[:key_count])): list(row[key_count:]) for row in rows}
+
+
+def test_there_are_two_hundred_questions_of_every_kind():
+    assert len(ALL) >= 200
+    assert len(ANSWERED) >= 150
+    assert {each.refused for each in REFUSED} <= set(RULES)
+    assert len({each.text for each in ALL}) == len(ALL)
+
+
+@pytest.mark.parametrize("question", ANSWERED, ids=lambda each: each.text[:70])
+def test_a_question_means_what_it_means_in_duckdb(question, plain, truth):
+    query = read(question.text, SHOP.domain)
+    keys = len([item for item in query.shown if isinstance(item, int)])
+    if keys < len(query.group_by):
+        return  # DuckDB does not say which row is whose
+    for labels, wanted in expected_rows(question, plain, keys).items():
+        for number, other in zip(truth.row(query, labels), wanted, strict=True):
+            if other is None:  # a sum of nothing is 0 here and NULL there
+                assert number in (None, 0.0)
+            else:
+                assert number == pytest.approx(float(other), rel=question.unlike, abs=1e-6)
+
+
+def check_answer(question, database):
+    result = database.sql(question.text)
+    assert isinstance(result, Result)
+    for row in result.table:
+        for figure in row.figures:
+            low, high = figure.interval()
+            assert low <= figure.value <= high or isnan(figure.value) or low == -high
+
+
+@pytest.mark.parametrize("question", ANSWERED[::12], ids=lambda each: each.text[:70])
+def test_a_question_is_answered(question, database):
+    check_answer(question, database)
+
+
+@pytest.mark.papers
+def test_every_question_is_answered(database):
+    for question in ANSWERED:
+        check_answer(question, database)
+
+
+@pytest.mark.parametrize("question", REFUSED, ids=lambda each: each.text[:70])
+def test_what_is_not_answered_is_refused_by_its_rule(question):
+    with pytest.raises(QueryError) as refused:
+        read(question.text, SHOP.domain)
+    assert refused.value.rule == question.refused
+
+
+def test_another_meaning_would_be_noticed(plain, truth):
+    wrong = AnalystQuestion(
+        "SELECT COUNT(*) FROM customers WHERE age > 30",
+        duckdb="SELECT COUNT(*) FROM customers WHERE age > 31",
+    )
+    with pytest.raises(AssertionError):
+        test_a_question_means_what_it_means_in_duckdb(wrong, plain, truth)
