@@ -122,7 +122,9 @@ class Marginals(Plan, kind="marginals"):
 
     def ask(self, epsilon: float) -> Ask:
         """Return the question that every person is asked."""
-        return ask_views(epsilon, self.sizes, self.views(epsilon))
+        # Documents of the published method are older than subset selection of views.
+        rule = "least variance" if self.threshold is None else "grr or affine"
+        return ask_views(epsilon, self.sizes, self.views(epsilon), rule)
 
     def model(self, collected: Collected) -> Model:
         """Return what the reports say about tables."""
