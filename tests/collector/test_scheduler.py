@@ -63,9 +63,8 @@ def test_expired_tokens_and_old_counts_go_within_the_hour(collector, scheduler, 
 
 def test_half_written_files_are_removed_at_the_start(collector, scheduler, failures):
     collector.create(text(counting()), toml=False)
-    half = (
-        collector.folder / "sealed" / collector.find("count").digest / ".answer.00c0ffee.new.json"
-    )
+    folder = collector.folder / "sealed" / collector.find("count").digest
+    half = folder / ".answer.00c0ffee.new.json"
     half.parent.mkdir(parents=True)
     half.write_text("half")
     scheduler.start()
@@ -80,9 +79,8 @@ def test_a_half_written_file_that_cannot_be_removed_holds_up_nothing(
     collector.create(text(task), toml=False)
     other = counting("other")
     collector.create(text(other), toml=False)
-    half = (
-        collector.folder / "sealed" / collector.find("other").digest / ".answer.00c0ffee.new.json"
-    )
+    folder = collector.folder / "sealed" / collector.find("other").digest
+    half = folder / ".answer.00c0ffee.new.json"
     half.mkdir(parents=True)
     scheduler.start()
     send(collector, "count", numbered(task, 1, 2, 3))

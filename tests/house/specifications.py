@@ -32,6 +32,7 @@ SPECIFIED_BY = {
     "lab/bench/bare.py": "lab/test_bench.py",
     "lab/bench/collecting.py": "lab/test_bench.py",
     "lab/bench/consistency.py": "lab/test_bench.py",
+    "lab/bench/devices.py": "lab/test_bench.py",
     "lab/bench/discovery.py": "lab/test_bench.py",
     "lab/bench/growth.py": "lab/test_bench.py",
     "lab/bench/integrity.py": "lab/test_bench.py",

@@ -7,6 +7,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sottovoce.answers.answer import Answer
 from sottovoce.answers.answers import Answers
 from sottovoce.answers.number_answer import NumberAnswer
@@ -114,7 +116,7 @@ def heat(
     """Draw a number for every pair of names, one panel per table; ``edges`` are framed pairs."""
     figure = _figure(1 + 4.2 * len(tables), 4.6)
     panels = figure.subplots(1, len(tables), squeeze=False)[0]
-    most = max(float(table.max()) for table in tables.values()) or 1.0
+    most = max(float(np.nanmax(table)) for table in tables.values()) or 1.0
     for axes, (title, table) in zip(panels, tables.items(), strict=True):
         image = axes.imshow(table, cmap="Blues", vmin=0, vmax=most)
         axes.set_title(title, loc="left", fontsize=11, color=_INK)

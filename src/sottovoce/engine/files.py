@@ -5,18 +5,18 @@ server restarted, and one that has it now.  So each makes a file of its own befo
 name; with one name for both, the slower one's half would get the name of the whole.
 """
 
-import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from sottovoce.core.durable import sync
+from sottovoce.core.rng import SystemRng
 from sottovoce.errors import UnavailableError
 
 
 def replace_file(path: Path, make: Callable[[Path], object]) -> None:
     """Make a file under another name, push it to the disk, and only then give it its own name."""
-    new = path.with_name(f".{path.stem}.{secrets.token_hex(4)}.new{path.suffix}")
+    new = path.with_name(f".{path.stem}.{SystemRng().bytes(4).hex()}.new{path.suffix}")
     try:
         _make_folder(path.parent)
         make(new)
