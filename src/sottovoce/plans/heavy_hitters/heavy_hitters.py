@@ -12,7 +12,9 @@ are sought, and counts with the last group alone; it is ``lab/baselines/pem.py``
 and the parts of the users are chosen in ``group_layout.py``, prefixes are followed in
 ``prefix_search.py``, and groups are added up in ``pooling.py``.
 
-Source: Wang 2021, chapter 4; docs/decisions/0044-searches-without-a-ceiling.md.
+docs/decisions/0044 says why.
+
+Source: Wang 2021, chapter 4.
 """
 
 from dataclasses import dataclass, field
