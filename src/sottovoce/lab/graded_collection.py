@@ -36,7 +36,7 @@ from sottovoce.plans.numbers.graded_answer import groups_of
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.task import Task
 from sottovoce.web import folder as folders
-from sottovoce.wire import codec
+from sottovoce.wire import codec, envelope
 
 NAME = "income"
 ATTACK = BiasedNumbers(8, 2, chosen=(1, 6))  # Poi(8, 2), on both sides of the middle
@@ -226,8 +226,8 @@ def _refusals(api: CollectorApi, devices: EnrolledDevices, heard: int) -> Iterat
 
 
 def _member(message: bytes) -> int:
-    """Return the group that a message is for: the number behind version, flags and length."""
-    return int.from_bytes(message[8:12], "little")
+    """Return the group that a message is for."""
+    return envelope.header(message).version.read_number("member", message)
 
 
 def _await_end(api: CollectorApi, patience: float = 600.0) -> None:
