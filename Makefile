@@ -72,6 +72,7 @@ papers: setup
 	$(BIN)/python -m sottovoce.lab.experiments.poisoned_intervals > docs/evidence/attack-intervals.md
 	$(BIN)/python -m sottovoce.lab.experiments.poisoning > docs/evidence/poisoning.md
 	$(BIN)/python -m sottovoce.lab.experiments.planted_values > docs/evidence/planted-values.md
+	$(BIN)/python -m sottovoce.lab.experiments.searches > docs/evidence/searches.md
 	$(BIN)/python -m sottovoce.lab.experiments.amplification > docs/evidence/amplification.md
 	$(BIN)/python -m sottovoce.lab.experiments.shuffling > docs/evidence/shuffling.md
 
