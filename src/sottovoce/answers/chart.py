@@ -1,5 +1,6 @@
 """Figures of answers: every bar with its interval, the truth beside it where it is known."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -341,7 +342,10 @@ def _saved(figure: Any, path: str | Path | None) -> Any:
     known = figure.canvas.get_supported_filetypes()
     if Path(path).suffix[1:].lower() not in known:
         raise ParameterError(f"a figure is saved to a name that ends in one of: {', '.join(known)}")
-    figure.savefig(path, dpi=140)
+    with warnings.catch_warnings():
+        # Values may be in any script, and no font has the characters of all of them.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        figure.savefig(path, dpi=140)
     return figure
 
 

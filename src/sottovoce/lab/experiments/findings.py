@@ -93,7 +93,7 @@ def false_search_findings(users: int, epsilon: float) -> FalseFindings:
     plan = search()
     shorter, longer = plan.lengths[-2:]
     mechanism = AffinePrefix(epsilon, 1 << longer)
-    candidates = plan.kept << (longer - shorter)
+    candidates = plan.limits.kept << (longer - shorter)
     return false_findings(mechanism, users // plan.groups, candidates)
 
 

@@ -392,7 +392,8 @@ class SqlCoverage:
     """How a set of numbers fared."""
 
     figures: int
-    covered: float
+    covered: float  # of those that have a bounded interval
+    covered_of_all: float  # an interval that is everything holds the truth
     unstable: float
     mean_z: float
     certain_and_wrong: int
@@ -406,6 +407,7 @@ class SqlCoverage:
         return cls(
             len(existing),
             float(np.mean([each.covered for each in stable])) if stable else float("nan"),
+            float(np.mean([each.covered for each in existing])) if existing else float("nan"),
             1 - len(stable) / max(1, len(existing)),
             float(z.mean()) if len(z) else 0.0,
             sum(each.certain_and_wrong for each in existing),
@@ -454,19 +456,28 @@ def page(observed: Sequence[Observed], count: int) -> str:
         f"collected {RUNS} times and asked {QUERIES} random queries: {len(found):,} numbers with "
         f"an error, {exact:,} that claim to be exact, of which {wrong} are wrong. Every number is "
         "compared with DuckDB's answer over the true columns. Worlds are small (800 to 3,000 "
-        "people), so that noise is large and many ratios have no bounded interval: those are "
-        "called unstable, and counted apart. Medians and quantiles have intervals that end at "
+        "people, in groups down to one person), so that noise is large and many ratios have no "
+        "bounded interval: those are called unstable, and counted apart. "
+        "Medians and quantiles have intervals that end at "
         "values of the column, so they hold the truth more often than they must.",
     ]
     for name, title in _TITLES.items():
-        head = f"| {title} | numbers | 95 % interval holds the truth | mean error | unstable |"
-        lines += ["", head, "|---|---:|---:|---:|---:|"]
+        head = f"| {title} | numbers | bounded intervals | all intervals | mean error | unstable |"
+        lines += ["", head, "|---|---:|---:|---:|---:|---:|"]
         for kind, coverage in by(found, name).items():
             lines.append(
                 f"| {kind} | {coverage.figures:,} | {100 * coverage.covered:.1f} % "
-                f"| {coverage.mean_z:+.2f} | {100 * coverage.unstable:.0f} % |"
+                f"| {100 * coverage.covered_of_all:.1f} % | {coverage.mean_z:+.2f} "
+                f"| {100 * coverage.unstable:.0f} % |"
             )
-    lines += ["", "The mean error is in standard errors, over numbers that are not unstable."]
+    lines += [
+        "",
+        "How often the 95 % interval holds the truth: of those that are bounded, and of all, where "
+        "one that is everything holds it. Fieller's intervals promise 95 % of all. Where nearly "
+        "all ratios are unstable the few bounded ones are those whose denominator is too large by "
+        "chance, and hold the truth less often. The mean error is in standard errors, over numbers "
+        "that are not unstable.",
+    ]
     return "\n".join(lines)
 
 

@@ -118,9 +118,14 @@ def figure_of(aggregate: Aggregate, totals: Sequence[float], covariance: Floats)
     if isnan(value):
         return Figure(value, inf, unstable=True)
     variance = aggregate.variance(totals, covariance)
-    unstable = aggregate.unstable(totals, covariance)
-    bounds = partial(aggregate.bounds, tuple(totals), covariance)
-    return Figure(value, variance, unstable, bounds)
+    if aggregate.unstable(totals, covariance):
+        return Figure(value, variance, True, everything)
+    return Figure(value, variance, False, partial(aggregate.bounds, tuple(totals), covariance))
+
+
+def everything(reach: float) -> tuple[float, float]:
+    """Return the interval of a number that is divided by what may be 0."""
+    return -inf, inf
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,7 +42,7 @@ class Stddev(Variance):
     ) -> tuple[float, float]:
         plain = self._variance
         half = reach * sqrt(plain.variance(totals, covariance))
-        variance = max(0.0, plain.estimate(totals, covariance))
+        variance = self.estimate(totals, covariance) ** 2
         return _root(variance - half), _root(variance + half)
 
     @property
