@@ -11,7 +11,7 @@ WORKERS ?= 3
 # Keep bytecode: tests start many processes, and each would compile the package and the assertions anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test check papers soak chain bench bench-peers docs client lock clean
+.PHONY: help setup demo test check papers soak chain graded bench bench-peers docs client lock clean
 
 help:
 	@echo "make demo         the whole path: a collector, thousands of clients over HTTP, answers beside the truth"
@@ -20,6 +20,7 @@ help:
 	@echo "make papers       published claims at full size, and the pages of evidence written anew"
 	@echo "make soak         crashes by the hundred, power cuts, a million hostile inputs, a million reports; evidence written anew"
 	@echo "make chain        100,000 people through two shufflers, a million messages through one; evidence written anew"
+	@echo "make graded       10,000 enrolled devices, a quarter of them Byzantine, and a collector that is killed; evidence written anew"
 	@echo "make bench        speed, as ratios measured in one run"
 	@echo "make bench-peers  the same jobs in other libraries, side by side"
 	@echo "make docs         the pages that are written from the code, and the screenshots"
@@ -65,11 +66,13 @@ papers: setup
 	$(BIN)/pytest -n 2 --dist worksteal -m papers --ignore tests/papers
 	$(BIN)/python -m sottovoce.lab.experiments.consistency > docs/evidence/post-processing.md
 	$(BIN)/python -m sottovoce.lab.experiments.numbers > docs/evidence/numbers.md
+	$(BIN)/python -m sottovoce.lab.experiments.quantiles > docs/evidence/quantiles.md
 	$(BIN)/python -m sottovoce.lab.experiments.byzantine_numbers > docs/evidence/byzantine-numbers.md
 	$(BIN)/python -m sottovoce.lab.experiments.tables > docs/evidence/services.md
 	$(BIN)/python -m sottovoce.lab.experiments.poisoned_intervals > docs/evidence/attack-intervals.md
 	$(BIN)/python -m sottovoce.lab.experiments.poisoning > docs/evidence/poisoning.md
 	$(BIN)/python -m sottovoce.lab.experiments.planted_values > docs/evidence/planted-values.md
+	$(BIN)/python -m sottovoce.lab.experiments.searches > docs/evidence/searches.md
 	$(BIN)/python -m sottovoce.lab.experiments.amplification > docs/evidence/amplification.md
 	$(BIN)/python -m sottovoce.lab.experiments.shuffling > docs/evidence/shuffling.md
 
@@ -80,6 +83,9 @@ soak: setup
 
 chain: setup
 	@$(BIN)/python scripts/shuffle_chain.py
+
+graded: setup
+	@$(BIN)/python scripts/graded_groups.py
 
 bench: setup
 	@$(BIN)/sottovoce bench

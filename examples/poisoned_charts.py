@@ -17,7 +17,7 @@ picture = sys.argv[2] if len(sys.argv) > 2 else "poisoned-charts.png"
 
 songs = [f"song {number}" for number in range(1, 1017)]
 promoted = [f"Zap! part {number}" for number in range(1, 9)]
-task = sv.Task("charts", sv.Histogram([*songs, *promoted]), epsilon=2.0)
+task = sv.Task("charts", sv.Histogram([*songs, *promoted], "affine"), epsilon=2.0)
 
 # Nobody listens to the promoted songs.  One report in twenty is false.
 heard = np.minimum(np.random.default_rng(1).zipf(1.5, people) - 1, len(songs) - 1)

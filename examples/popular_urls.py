@@ -24,7 +24,7 @@ print(
     "from noise."
 )
 print("\nreally    estimated  page")
-for row in answer.rows():
+for row in answer.findings():  # without what noise alone could have raised
     print(f"{truth[row['value']]:>9,} {row['estimate']:>9,.0f}  {row['value']}")
 
 answer.plot(picture, truth={label: truth[label] for label in answer.labels})

@@ -38,7 +38,8 @@ TOP_NAMES = (
 )
 LAYERS = (
     "two for `tasks` and `accounting`, one for `wire`, which devices and servers share, one for"
-    " the two modules at the bottom. None has an exception."
+    " `integrity`, which tests what plans have collected and is used by every server, one for the"
+    " two modules at the bottom. None has an exception."
 )
 SIGNATURES = (
     "the constructors of plans (`Table`, `AdaptiveTopItems`, `Mean`, `Distribution`). Their"

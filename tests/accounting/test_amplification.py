@@ -35,6 +35,14 @@ def random_sets():
     return found
 
 
+def test_a_limit_is_compared_as_delta_would_be():
+    for blanket, batch, epsilon, _ in random_sets()[::10]:
+        exact = amplification.delta(blanket, batch, epsilon)
+        below = float(np.nextafter(exact, 0))
+        for limit, is_within in ((2 * exact, True), (exact, True), (below, False), (0.0, False)):
+            assert amplification.is_within(blanket, batch, epsilon, limit) is is_within
+
+
 def test_devices_and_scipy_agree():
     worst = 0.0
     for blanket, batch, epsilon, with_scipy in random_sets():

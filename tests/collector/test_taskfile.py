@@ -90,9 +90,9 @@ FILES = {
         sv.Marginals({"pet": ["cat", "dog"], "age": Integers(1, 5), "low": ["a", "b"]}, 50_000),
     ),
     "joint tables with everything": (
-        'kind = "marginals"\nusers = 900\norder = 2\nthreshold = 0.5\n'
+        'kind = "marginals"\nusers = 900\norder = 2\nview_size = 2\n'
         '[plan.domain]\nlow = ["a", "b"]\nhigh = ["c", "d"]',
-        sv.Marginals({"low": ["a", "b"], "high": ["c", "d"]}, 900, 2, 0.5),
+        sv.Marginals({"low": ["a", "b"], "high": ["c", "d"]}, 900, 2, 2),
     ),
 }
 
@@ -257,12 +257,12 @@ BAD = {
     "joint tables by magic": (
         joint(method="magic"),
         ParameterError,
-        "`method` must be one of calm",
+        "`method` must be one of pooled, calm",
     ),
     "joint tables by a list": (
-        joint(method=["calm"]),
+        joint(method=["pooled"]),
         ParameterError,
-        "`method` must be one of calm",
+        "`method` must be one of pooled, calm",
     ),
     "joint tables of a list": (joint(["x", "y"]), ParameterError, "type"),
     "joint tables of one domain": (joint({"low": 1, "high": 4}), ParameterError, "type"),
@@ -277,11 +277,15 @@ BAD = {
         "`labels` must have at least 2 entries",
     ),
     "joint tables with a loose threshold": (joint(threshold="much"), ParameterError, "`threshold`"),
-    "joint tables for too few users": (joint(users=10), ParameterError, "raise `users`"),
+    "joint tables for too few users": (
+        joint(users=10, view_size=2, domain={f"a{n}": ["x", "y"] for n in range(9)}),
+        ParameterError,
+        "`view_size`",
+    ),
     "joint tables by a baseline": (
         joint(method="fc"),
         ParameterError,
-        "`method` must be one of calm",
+        "`method` must be one of pooled, calm",
     ),
     "a text of no bytes": (
         searching({"bytes": 0}),

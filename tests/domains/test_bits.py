@@ -134,3 +134,9 @@ def test_every_prefix_is_possible():
     assert all(
         Bits(8).possible(prefix, length) for length in range(9) for prefix in range(1 << length)
     )
+
+
+def test_a_value_is_finished_when_all_its_bits_are_known():
+    assert Bits(8).endings == {8: 1.0}
+    assert Bits(8).finished([0, 3], 2, 8).tolist() == [True] * 8
+    assert not Bits(8).finished([0, 3], 2, 7).any()

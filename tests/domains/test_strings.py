@@ -206,3 +206,29 @@ def test_a_possible_prefix_has_a_possible_extension_and_an_impossible_one_none(l
     prefix = drawn & ((1 << bits) - 1)
     extended = [domain.possible(prefix << 1 | bit, bits + 1) for bit in (0, 1)]
     assert domain.possible(prefix, bits) == any(extended)
+
+
+@pytest.mark.parametrize("length", [4, 8, 12, 16])
+@pytest.mark.parametrize("step", [4, 8])
+def test_a_prefix_is_finished_if_only_one_text_begins_with_it(length, step):
+    """All texts of up to two bytes: what is possible and finished begins exactly one of them."""
+    domain = Strings(2)
+    numbers = [number_of(domain, text) for text in SHORT[2]]
+    prefixes = list(range(1 << (length - min(step, length))))
+    extension = min(step, length)
+    finished = domain.finished(prefixes, extension, length)
+    beginning = np.bincount([number >> (16 - length) for number in numbers], minlength=1 << length)
+    possible = [domain.possible(prefix, length) for prefix in range(1 << length)]
+    known = finished & possible
+    assert (beginning[known] == 1).all()
+    if length % 8 == 0:  # elsewhere the end of a text may be guessed before its byte is whole
+        assert known.sum() == (1 if length == 8 else len(numbers))
+
+
+def test_the_chances_of_lengths_are_a_law_that_falls():
+    for length in (1, 2, 20, 60):
+        endings = Strings(length).endings
+        assert sum(endings.values()) == pytest.approx(1.0)
+        assert max(endings) == 8 * length
+    chances = list(Strings(20).endings.values())[:-1]
+    assert chances == sorted(chances, reverse=True)

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+import sottovoce as sv
 from fuzz.hostile_documents import (
     MAX_BYTES,
     MAX_CALLS,
@@ -15,6 +16,8 @@ from fuzz.hostile_documents import (
     valid_documents,
 )
 from sottovoce.core import bounds
+from sottovoce.tasks.shuffle import Hop, Shuffle
+from sottovoce.wire import codec
 
 COUNT = 600
 
@@ -55,6 +58,24 @@ def test_changed_documents_are_refused_or_answered_in_a_moment():
         endings.add(ending(text))
         assert not excess(text), text[:500]
     assert {"answered", "CodecError", "ParameterError", "MismatchError"} <= endings
+
+
+@pytest.mark.parametrize(("users", "delta", "promised"), [
+    (10**9, "1e-300", "1e-300"),
+    (10**6, "1e-09", "0.1"),
+    (1000, "1e-09", "1.0"),
+])  # fmt: skip
+def test_promises_of_a_shuffle_are_checked_in_a_moment(users, delta, promised):
+    """A device computes whether they hold, which must not take as long as a stranger likes."""
+    hop = Hop("https://mix.example.org", "A" * 43)
+    promises = {"central": 2.0, "against_users": 2.0, "delta": 1e-9}
+    shuffle = Shuffle((hop,), "A" * 43, users=1000, fakes=0, **promises)
+    plan = sv.Histogram([str(number) for number in range(16)], "oue")
+    content = codec.document(sv.Task("pets", plan, 2.0, shuffle=shuffle))
+    stated = {"users": users, "delta": delta, "central": promised, "against_users": promised}
+    content["shuffle"] |= stated
+    calls = call_count(codec.canonical(content))
+    assert 1000 < calls <= MAX_CALLS, calls
 
 
 def test_the_same_seed_gives_the_same_documents():

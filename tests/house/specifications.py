@@ -25,7 +25,7 @@ SPECIFIED_BY = {
     "lab/baselines/attribute_groups.py": "lab/baselines/test_correlated.py",
     "lab/baselines/binary_attributes.py": "lab/baselines/test_priview.py",
     "lab/baselines/candidates.py": "lab/baselines/test_segment_pairs.py",
-    "lab/baselines/pem1.py": "plans/heavy_hitters/test_heavy_hitters.py",
+    "lab/baselines/pem1.py": "lab/baselines/test_pem.py",
     "lab/baselines/tables/layouts.py": "lab/baselines/tables/test_plan.py",
     "lab/baselines/waiver.py": "lab/baselines/test_correlated.py",
     "lab/bench/affine.py": "lab/test_bench.py",

@@ -21,7 +21,8 @@ BOOTSTRAPS = (
     "mechanisms/bloom.py",
     "mechanisms/square_wave.py",
     "postprocess/bootstrap.py",
-    "plans/marginals/calm.py",
+    "plans/marginals/pooled_tables.py",
+    "plans/marginals/shrunken_components.py",
 )
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "sottovoce"

@@ -200,6 +200,30 @@ def test_what_has_no_drawn_law_is_refused():
         collected.estimate(Address(0, 0))
 
 
+def test_listed_candidates_are_drawn_from_the_same_law():
+    """Three listed values, 400 draws each; means within 5 sigma of the holders in the group."""
+    counts = np.array([5_000, 100, 900])
+    errors = []
+    for start in range(400):
+        collected = DrawnCollected(NOISY, (3, 7, 200), counts, start)
+        estimate = collected.estimate(Address(0, 1), np.array([3, 200, 9]))
+        held = collected.groups[1][[0, 2]].tolist()
+        errors.append(estimate.votes - [*held, 0])
+    variances = AffinePrefix(1.0, 1 << 8).noise.unheld * 3_000
+    assert (np.abs(np.mean(errors, axis=0)) < FIVE_SIGMA * np.sqrt(1.5 * variances / 400)).all()
+
+
+def test_counts_of_many_cells_have_the_binomial_law():
+    """Counts of 2^16 unheld cells: mean and variance within 5 sigma."""
+    plan = HeavyHitters(Bits(16), 4, groups=1)
+    collected = DrawnCollected(Task("many", plan, 1.0), (3,), np.array([20_000]), start=5)
+    estimate = collected.estimate(Address(0, 0), Blocks((0,), 16))
+    votes = np.delete(estimate.votes, 3)
+    expected = estimate.noise.variances(np.zeros(1), 20_000)[0]
+    assert abs(votes.mean()) < FIVE_SIGMA * np.sqrt(expected / len(votes))
+    assert abs(votes.var() / expected - 1) < FIVE_SIGMA * np.sqrt(2 / len(votes))
+
+
 # --- fakes of shufflers ---
 
 BLANKETS = [GRR(2.0, 4), OUE(2.0, 4), OLH(2.0, 4, 4)]

@@ -158,6 +158,11 @@ def lies(**settings):
     return Setting(lie=True, **settings)
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_e6_9_the_share_of_liars_is_not_found(shape):
+    assert shares_found(lies(shape=shape, epsilon=PROBE), 2).max() <= 0.04
+
+
 @full_size
 @pytest.mark.parametrize("shape", SHAPES)
 def test_e6_9_lies_are_not_seen(shape):

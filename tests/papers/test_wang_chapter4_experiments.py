@@ -17,6 +17,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.domains.bits import Bits
 from sottovoce.encodings.segment import cut
+from sottovoce.lab.baselines.pem import PrefixExtending
 from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.experiments.wang_chapter4.long_values import (
     LONG,
@@ -39,7 +40,6 @@ from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.truth.metrics import f1, ncr, squared_error
 from sottovoce.maths import hashing
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
-from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
 from sottovoce.tasks.collected import Blocks
 
 
@@ -52,7 +52,7 @@ def zipf_found(epsilon, groups):
     domain = Bits(32)
     truth, plan = (
         set(most_frequent(zipfian(), TOP, domain)),
-        HeavyHitters(domain, TOP, groups=groups),
+        PrefixExtending(domain, TOP, groups=groups),
     )
     return [len(truth & set(found(plan, epsilon, zipfian(), seed))) for seed in range(RUNS)]
 
@@ -78,7 +78,7 @@ def listed():
     run.
     """
     domain = Bits(16)
-    truth, plan = set(most_frequent(FEW, TOP, domain)), HeavyHitters(domain, TOP, groups=1)
+    truth, plan = set(most_frequent(FEW, TOP, domain)), PrefixExtending(domain, TOP, groups=1)
     return np.array([len(truth & set(found(plan, 1.0, FEW, seed))) for seed in range(100)])
 
 

@@ -392,13 +392,19 @@ def marginals() -> dict[str, Case]:
         "synthetic": lambda answer: answer.synthetic(5, SeededRng(SEED)),
     }
     beyond = {"three": lambda answer: answer.marginal("home", "age", "work").to_dict()}
-    calm = Case(sv.Marginals(ATTRIBUTES, users=2000, order=2), values, 2.0, more=more | beyond)
+    pairs = sv.Marginals(ATTRIBUTES, users=2000, order=2, view_size=2)
+    published = sv.Marginals(ATTRIBUTES, users=2000, order=2, method="calm")
     binary = sv.Marginals(BINARY, users=2000, order=3)
-    cases = {"calm": calm, "calm-three": Case(binary, records(2000, BINARY), 2.0)}
+    cases = {
+        "pooled": Case(pairs, values, 2.0, more=more | beyond),
+        "pooled-three": Case(binary, records(2000, BINARY), 2.0),
+        "calm": Case(published, values, 2.0),  # its document and messages are as they ever were
+    }
     for method in MARGINAL_BASELINES:
         plan = BaselineMarginals(ATTRIBUTES, method, order=2)
         extra = more | beyond if method in ("fc", "inp_em") else more
-        cases[method] = Case(plan, values, 2.0, more=extra)
+        key = "calm-baseline" if method == "calm" else method
+        cases[key] = Case(plan, values, 2.0, more=extra)
     return cases
 
 

@@ -32,14 +32,16 @@ def failing(times, error):
     return action
 
 
-def waited(action, seconds):
+def waited(action, seconds, warned=lambda concern: None):
     clock = Clock()
-    return when_available(action, seconds, clock, clock.sleep), clock.time
+    return when_available(action, seconds, warned, clock, clock.sleep), clock.time
 
 
 def test_a_database_that_does_not_answer_is_waited_for():
-    attempts, seconds = waited(failing(5, UnavailableError("not there")), 60)
+    said = []
+    attempts, seconds = waited(failing(5, UnavailableError("not there")), 60, said.append)
     assert (attempts, seconds) == (6, 2.5)
+    assert said == ["not there; trying again for 60 seconds"]
 
 
 def test_patience_ends():

@@ -33,7 +33,7 @@ Source: Balle et al. 2019, section 5; docs/shuffling.md.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from math import ceil, exp, expm1, floor, log, sqrt, tanh
+from math import ceil, exp, expm1, floor, inf, log, sqrt, tanh
 
 from sottovoce.accounting.batch import ShuffledBatch
 from sottovoce.accounting.blanket import Blanket
@@ -71,6 +71,19 @@ def delta(blanket: Blanket, batch: ShuffledBatch, epsilon: float) -> float:
     return min(first, _bound(blanket, batch, epsilon, DRAWS_TAIL * first))
 
 
+def is_within(blanket: Blanket, batch: ShuffledBatch, epsilon: float, limit: float) -> bool:
+    """Return whether ``delta`` is at most ``limit``, in a fraction of the time.
+
+    A stranger's document makes a device ask this.  The second bound is computed only if the first
+    one is too large, and no further than to the limit.
+    """
+    settings.real("epsilon", epsilon, 0)
+    first = _bound(blanket, batch, epsilon, FIRST_GUESS)
+    if first <= limit:
+        return True
+    return _bound(blanket, batch, epsilon, DRAWS_TAIL * first, limit) <= limit
+
+
 def epsilon(blanket: Blanket, batch: ShuffledBatch, delta: float) -> float:
     """Return an upper bound of epsilon at this delta, at most the local epsilon."""
     settings.open_share("delta", delta)
@@ -95,14 +108,19 @@ def smallest_epsilon(
 
 # A task, its notice and every device check the same promises, each in a good part of a second.
 @lru_cache(maxsize=1024)
-def _bound(blanket: Blanket, batch: ShuffledBatch, epsilon: float, tail: float) -> float:
-    """Return the bound with as many blanket draws as all but ``tail`` of the batches have."""
+def _bound(
+    blanket: Blanket, batch: ShuffledBatch, epsilon: float, tail: float, limit: float = inf
+) -> float:
+    """Return the bound with as many blanket draws as all but ``tail`` of the batches have.
+
+    Of a bound above ``limit`` it returns only a part that is above it as well.
+    """
     if epsilon >= blanket.epsilon_local:
         return 0.0
     draws = binomial.lower_quantile(tail, batch.others, blanket.mass)
     missing = binomial.fewer_than(draws, batch.others, blanket.mass)
     hidden = HiddenReport(blanket, 1 + draws + batch.fakes, epsilon)
-    return min(1.0, (1 + MARGIN) * (hidden.delta() + missing * hidden.delta_alone()))
+    return min(1.0, (1 + MARGIN) * (hidden.delta(limit) + missing * hidden.delta_alone()))
 
 
 @dataclass(frozen=True)
@@ -113,12 +131,12 @@ class HiddenReport:
     draws: int
     epsilon: float
 
-    @property
+    @cached_property
     def single(self) -> float:
         """Return the probability that a draw supports exactly one of the two values."""
         return min(1.0, 2 * self.blanket.share * (1 - self.blanket.overlap))
 
-    @property
+    @cached_property
     def both(self) -> float:
         """Return the probability that a draw supports both values, if not exactly one."""
         if self.blanket.overlap == 0 or self.single == 1:
@@ -130,7 +148,7 @@ class HiddenReport:
         """Return mass (E - e): the most that one draw can add."""
         return self.blanket.mass * (exp(self.blanket.epsilon_local) - exp(self.epsilon))
 
-    @property
+    @cached_property
     def scale(self) -> float:
         """Return mass (E - 1) (e + 1) / m."""
         odds = expm1(self.blanket.epsilon_local)
@@ -145,14 +163,16 @@ class HiddenReport:
         """Return delta_1: what holds however few the other draws are."""
         return self.gap * self.blanket.share * (1 - self.blanket.overlap)
 
-    def delta(self) -> float:
-        """Return an upper bound of delta_m."""
+    def delta(self, limit: float = inf) -> float:
+        """Return an upper bound of delta_m, or a part of it that is above ``limit``."""
         low = 0
         total = 0.0
         for high in self._block_ends:
             chance = binomial.between(low, high + 1, self.draws, self.single)
             if chance > 0:
                 total += chance * self._excess(low, high)
+            if self.scale * total > limit:
+                return self.scale * total
             low = high + 1
         # Beyond the blocks a draw adds at most mass (E - e) K / m.
         beyond = binomial.at_least(self._block_ends[-1], self.draws - 1, self.single)

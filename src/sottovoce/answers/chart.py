@@ -1,10 +1,13 @@
 """Figures of answers: every bar with its interval, the truth beside it where it is known."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from sottovoce.answers.answer import Answer
 from sottovoce.answers.answers import Answers
@@ -113,7 +116,7 @@ def heat(
     """Draw a number for every pair of names, one panel per table; ``edges`` are framed pairs."""
     figure = _figure(1 + 4.2 * len(tables), 4.6)
     panels = figure.subplots(1, len(tables), squeeze=False)[0]
-    most = max(float(table.max()) for table in tables.values()) or 1.0
+    most = max(float(np.nanmax(table)) for table in tables.values()) or 1.0
     for axes, (title, table) in zip(panels, tables.items(), strict=True):
         image = axes.imshow(table, cmap="Blues", vmin=0, vmax=most)
         axes.set_title(title, loc="left", fontsize=11, color=_INK)
@@ -339,7 +342,10 @@ def _saved(figure: Any, path: str | Path | None) -> Any:
     known = figure.canvas.get_supported_filetypes()
     if Path(path).suffix[1:].lower() not in known:
         raise ParameterError(f"a figure is saved to a name that ends in one of: {', '.join(known)}")
-    figure.savefig(path, dpi=140)
+    with warnings.catch_warnings():
+        # Values may be in any script, and no font has the characters of all of them.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        figure.savefig(path, dpi=140)
     return figure
 
 

@@ -31,6 +31,9 @@ class SubjectOptions:
             help="Joint tables of attributes with these numbers of values.",
         ),
         click.option("--bits", type=int, help="A search for frequent values of this many bits."),
+        click.option(
+            "--strings", type=int, help="A search for frequent texts of up to this many bytes."
+        ),
         click.option("--items", type=int, help="A search for frequent items among this many."),
         click.option(
             "--order", type=int, default=3, help="With --marginals: attributes of a table."
@@ -39,7 +42,7 @@ class SubjectOptions:
             "--top",
             type=int,
             default=16,
-            help="With --bits and --items: how many values are sought.",
+            help="With --bits, --strings and --items: how many values are sought.",
         ),
     )
 
@@ -47,6 +50,7 @@ class SubjectOptions:
     size: int | None
     marginals: str | None
     bits: int | None
+    strings: int | None
     items: int | None
     order: int
     top: int
@@ -58,12 +62,13 @@ class SubjectOptions:
             "size": lambda: (None, None),
             "marginals": lambda: (self._joint_tables(), None),
             "bits": lambda: (self._long_values(), None),
+            "strings": lambda: (self._texts(), None),
             "items": lambda: (self._frequent_items(), None),
         }
         chosen = [build for name, build in builders.items() if getattr(self, name) is not None]
         if len(chosen) != 1:
             raise ParameterError(
-                "give exactly one of --task, --size, --marginals, --bits and --items"
+                "give exactly one of --task, --size, --marginals, --bits, --strings and --items"
             )
         return chosen[0]()
 
@@ -91,6 +96,12 @@ class SubjectOptions:
         from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
 
         return HeavyHitters(Bits(self.bits or 0), self.top)
+
+    def _texts(self) -> "Plan":
+        from sottovoce.domains.strings import Strings
+        from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
+
+        return HeavyHitters(Strings(self.strings or 0), self.top)
 
     def _frequent_items(self) -> "Plan":
         from sottovoce.plans.itemsets.top_items import TopItems

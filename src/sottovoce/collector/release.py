@@ -102,8 +102,8 @@ class Release:
 def released(collector: Collector, published: Published, wanted: Wanted) -> Release:
     """Return the answer of a task as it may be shown, or refuse it whole."""
     plan = published.task.plan
-    wanted.check(plan)
     outcome = collector.answer(published.record.name, defence=wanted.defence)
+    wanted.check(plan)
     if wanted.marginal:
         outcome = plan.select(outcome, wanted.marginal)
     outcome = outcome.at(wanted.level, fakes=wanted.fakes)

@@ -32,13 +32,13 @@ def serve(
     """
     server.prepare(settings, warned)
     patience = DATABASE_SECONDS if settings.database else 0.0
-    store = when_available(lambda: open_store(settings), patience)
+    store = when_available(lambda: open_store(settings), patience, warned)
     workers = Workers(settings.data, settings.database, settings.tick)
 
     def application() -> Starlette:
         return create(store, settings, pages=pages, work_apart=workers)
 
     try:
-        server.run(settings, lambda: when_available(application, patience), told)
+        server.run(settings, lambda: when_available(application, patience, warned), told)
     finally:
         store.close()

@@ -19,6 +19,7 @@ share b may be false, and lie anywhere: the honest part of G is between (G - b) 
 Source: Dvoretzky, Kiefer and Wolfowitz 1956; Massart 1990.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log, sqrt
@@ -92,13 +93,23 @@ def _solved(numerator: Floats, gap: Floats, if_level: float) -> Floats:
     return np.where(gap > _LEAST_GAP, numerator / np.maximum(gap, _LEAST_GAP), if_level)
 
 
+Intervals = Callable[[float], tuple[float, float]]  # a confidence level to bounds
+
+
 @dataclass(frozen=True)
 class QuantileTotal(Total):
-    """A quantile: the number that a ``share`` of people is below, between the ``edges``."""
+    """A quantile: the number that a ``share`` of people is below, between the ``edges``.
+
+    ``intervals`` gives its intervals, which are normal ones without it.
+    """
 
     band: CumulativeBand | None = None
     edges: Floats | None = None
     share: float = 0.5
+    intervals: Intervals | None = None
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        return _joined(self, level, super().interval)
 
     def attacked(self, level: float, fakes: float) -> tuple[float, float] | None:
         if self.band is None or self.edges is None:
@@ -109,3 +120,39 @@ class QuantileTotal(Total):
         highest = self.edges[np.flatnonzero(least >= self.share)[0]]
         low, high = self.interval(level)
         return min(low, float(lowest)), max(high, float(highest))
+
+
+@dataclass(frozen=True)
+class RangeTotal(Total):
+    """How many of ``users`` people are between two indices, from ``first`` to before ``last``.
+
+    ``intervals`` gives its intervals, which are normal ones without it.
+    """
+
+    band: CumulativeBand | None = None
+    first: int = 0
+    last: int = 0
+    users: int = 0
+    intervals: Intervals | None = None
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        return _joined(self, level, super().interval)
+
+    def attacked(self, level: float, fakes: float) -> tuple[float, float] | None:
+        if self.band is None:
+            return None
+        least, most = self.band.bounds(level, fakes)
+        lowest = max(float(least[self.last] - most[self.first]), 0.0)
+        highest = min(float(most[self.last] - least[self.first]), 1.0)
+        low, high = self.interval(level)
+        return min(low, self.users * lowest), max(high, self.users * highest)
+
+
+def _joined(
+    total: QuantileTotal | RangeTotal, level: float, normal: Intervals
+) -> tuple[float, float]:
+    """Return the bounds of an interval, extended to the number itself."""
+    if total.intervals is None:
+        return normal(level)
+    low, high = total.intervals(level)
+    return min(low, total.total), max(high, total.total)

@@ -3,13 +3,13 @@
 Choose it for whole numbers that are too many to list, up to 2^480 of them.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from sottovoce.arrays import Values
+from sottovoce.arrays import Bools, Values
 from sottovoce.core import settings
 from sottovoce.core.rng import Rng
 from sottovoce.domains.base import Cells, Domain, refuse_empty_cells, whole_numbers
@@ -77,6 +77,15 @@ class Bits(Domain, kind="bits"):
     def possible(self, prefix: int, length: int) -> bool:
         """Return whether some value begins with this prefix of ``length`` bits: always true."""
         return True
+
+    @property
+    def endings(self) -> dict[int, float]:
+        """Return after how many bits a value may be known whole, and how likely: after all."""
+        return {self.bits: 1.0}
+
+    def finished(self, prefixes: Sequence[int], extension: int, length: int) -> Bools:
+        """Return which extensions of prefixes to ``length`` bits are whole values, in order."""
+        return np.full(len(prefixes) << extension, length == self.bits)
 
     short_forms = (frozenset({"bits"}),)
 

@@ -7,12 +7,14 @@ prefix to longer prefix.  ``possible`` rules out the prefixes that no text begin
 
 import codecs
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from unicodedata import is_normalized, normalize
 
-from sottovoce.arrays import Values
+import numpy as np
+
+from sottovoce.arrays import Bools, Values
 from sottovoce.core import settings
 from sottovoce.core.rng import Rng
 from sottovoce.domains.base import Cells, Domain, refuse_empty_cells
@@ -21,6 +23,7 @@ from sottovoce.errors import DomainError
 from sottovoce.maths.hashing import indices_of
 
 MAX_LENGTH = 60
+_LONGER = 0.8  # how much less likely a text of one more byte is thought to be
 
 # The code points that take 1, 2, 3 and 4 bytes in UTF-8; zero is the padding.
 _CODE_POINTS = (
@@ -109,6 +112,35 @@ class Strings(Domain, kind="strings"):
         room = self.length - (len(written) - len(incomplete))
         begun |= int.from_bytes(incomplete) << open_bits
         return _can_continue(text, begun, 8 * len(incomplete) + open_bits, room)
+
+    @property
+    def endings(self) -> dict[int, float]:
+        """Return after how many bits a text may be known whole, and how likely that is thought.
+
+        A text is known when its first zero byte is, or when it is as long as it may be.  Nobody
+        knows the lengths before a search: each further byte is taken to be 0.8 times as likely.
+        """
+        weights = {8 * (size + 1): _LONGER**size for size in range(1, self.length)}
+        weights[self.bits] = weights.get(self.bits, 0.0) + _LONGER**self.length
+        total = sum(weights.values())
+        return {bits: weight / total for bits, weight in weights.items()}
+
+    def finished(self, prefixes: Sequence[int], extension: int, length: int) -> Bools:
+        """Return which extensions of prefixes to ``length`` bits are whole texts, in order.
+
+        After a zero byte only zero bytes may follow.
+        """
+        if length == self.bits:
+            return np.full(len(prefixes) << extension, True)
+        if length < 8:
+            return np.full(len(prefixes) << extension, False)
+        open_bits = length % 8
+        suffixes = np.arange(1 << extension)
+        end = min(extension, open_bits + 8)  # the last whole byte reaches so far into the extension
+        ends_with_zeros = suffixes & ((1 << end) - 1) == 0
+        rest = open_bits + 8 - end  # bits of that byte which the prefix has
+        zero_tails = np.array([prefix & ((1 << rest) - 1) == 0 for prefix in prefixes], bool)
+        return np.outer(zero_tails, ends_with_zeros).ravel()
 
     short_forms = (frozenset({"bytes"}), frozenset({"bytes", "whole"}))
 

@@ -11,6 +11,7 @@ Source: Wang 2021, sections 3.2 and 4.2.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from sottovoce.tasks.task import Task
 from sottovoce.wire import codec
 
 REPORTS_AT_ONCE = 1 << 21
+_FEW_CELLS = 1 << 12  # so few counts are drawn one by one
 
 
 def collections(
@@ -94,6 +96,9 @@ def _run_reports(
 class DrawnCollected:
     """What a search for long values would have collected, drawn when the plan looks at it.
 
+    A plan may ask a group for the extensions of prefixes once, and once for listed candidates that
+    are not among them: asked again, the same candidate would be drawn again.
+
     Exact are who belongs to which group, and the law of every single candidate's supports:
     Binomial(holders, p) + Binomial(others, q).  Not exact is that candidates err independently
     here, while genuine reports of affine response each support the same number of cells.  Two
@@ -141,7 +146,8 @@ class DrawnCollected:
         """Return how many fakes were dealt to each group."""
         ask = self.task.opening.ask
         shares = [ask.fake_share(member) for member in range(ask.member_count)]
-        seed = np.random.SeedSequence([self.start, 0])
+        # Without the last number this would be the stream that deals the people.
+        seed = np.random.SeedSequence([self.start, 0, 1])
         return SeededRng(seed).generator.multinomial(self.task.fakes, shares)
 
     def estimate(self, address: Address, among: Values | Blocks | None = None) -> Estimate:
@@ -150,12 +156,16 @@ class DrawnCollected:
         prefix = question.encoding
         if not isinstance(mechanism, AffinePrefix) or not isinstance(prefix, Segment):
             raise ParameterError("only counts of prefixes are drawn")
-        if not isinstance(among, Blocks):
-            raise ParameterError("only counts of all extensions of prefixes are drawn")
+        if among is None:
+            raise ParameterError("only counts of candidates are drawn")
         group = self.groups[address.member]
-        holders = self._holders(group, prefix, among)
         users = int(group.sum())
-        seed = np.random.SeedSequence([self.start, address.member + 1])
+        if isinstance(among, Blocks):
+            holders = self._holders(group, prefix, among)
+            seed = np.random.SeedSequence([self.start, address.member + 1])
+        else:
+            holders = self._listed_holders(group, prefix, among)
+            seed = np.random.SeedSequence([self.start, address.member + 1, 1])
         generator = SeededRng(seed).generator
         supports = self.supports(mechanism, holders, users, generator)
         fakes = int(self.fakes_of_groups[address.member])
@@ -169,8 +179,11 @@ class DrawnCollected:
         self, mechanism: PureMechanism, holders: Ints, users: int, generator: np.random.Generator
     ) -> Ints:
         """Return how many reports of so many users support each candidate, each by its own law."""
-        honest = generator.binomial(holders, mechanism.p)
-        return honest + generator.binomial(users - holders, mechanism.q)
+        supports = _same_law(users, mechanism.q, len(holders), generator)
+        held = np.flatnonzero(holders)
+        honest = generator.binomial(holders[held], mechanism.p)
+        supports[held] = honest + generator.binomial(users - holders[held], mechanism.q)
+        return supports
 
     def _refuse(self, *_: Any) -> Any:
         raise NoDataError("counts are drawn: there are no reports")
@@ -188,6 +201,33 @@ class DrawnCollected:
             if start is not None:
                 holders[start | piece & low_bits] += count
         return holders
+
+    def _listed_holders(self, group: Ints, prefix: Segment, among: Values) -> Ints:
+        """Return how many people of a group hold a value with the bits of each listed candidate."""
+        counts: dict[int, int] = {}
+        for number, count in zip(self.numbers, group.tolist(), strict=True):
+            piece = number >> (prefix.bits - prefix.end) & ((1 << prefix.length) - 1)
+            counts[piece] = counts.get(piece, 0) + count
+        return np.array([counts.get(number, 0) for number in numbers_of(among)], np.int64)
+
+
+def _same_law(users: int, chance: float, cells: int, generator: np.random.Generator) -> Ints:
+    """Return independent draws from one binomial law, many of them fast.
+
+    How many cells get each count is drawn at once, and the counts are dealt to the cells.  Counts
+    beyond 12 standard deviations, which have a probability below 1e-30, are left out.
+    """
+    if cells < _FEW_CELLS:
+        return generator.binomial(users, chance, cells)
+    from scipy.stats import binom
+
+    reach = int(12 * sqrt(users * chance * (1 - chance))) + 40
+    middle = int(users * chance)
+    counts = np.arange(max(0, middle - reach), min(users, middle + reach) + 1)
+    chances = binom.pmf(counts, users, chance)
+    drawn = np.repeat(counts, generator.multinomial(cells, chances / chances.sum()))
+    generator.shuffle(drawn)
+    return drawn
 
 
 def draw_answer(task: Task, holders: Mapping[Any, int], seed: int) -> Outcome:

@@ -6,7 +6,7 @@ split by the values of the one that has fewer.  Comparisons of public columns st
 engine decides them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -138,8 +138,7 @@ class ConditionReader:
         cases: dict[bytes, list[int]] = {}
         for index in range(len(values.array)):
             alone = Values(values.kind, values.array[index : index + 1], values.present[:1])
-            known = {small: alone, large: self.values(large)}
-            chosen = truth(node, lambda name, known=known: known[self.scope.column(name)])  # type: ignore[misc]
+            chosen = self._holds(node, {small: alone, large: self.values(large)})
             cases.setdefault(chosen.tobytes(), []).append(index)
         parts: list[Condition] = []
         for chosen_bytes, members in cases.items():
@@ -147,6 +146,10 @@ class ConditionReader:
             chosen = np.frombuffer(chosen_bytes, bool)
             parts.append(Both((Within(small, inside), Within(large, chosen))))
         return disjunction(parts)
+
+    def _holds(self, node: exp.Expr, known: Mapping[Column, Values]) -> Bools:
+        """Return where a condition holds, given the values of its columns."""
+        return truth(node, lambda name: known[self.scope.column(name)])
 
     def _public(self, node: exp.Expr, column: Column) -> Public:
         kind = self.scope.kind(column)

@@ -123,7 +123,7 @@ class Shuffle:
         if promised >= blanket.epsilon_local:
             return True  # holds without any shuffling
         return any(
-            amplification.delta(each, each.batch(users, self.fakes), promised) <= self.delta
+            amplification.is_within(each, each.batch(users, self.fakes), promised, self.delta)
             for each in accounted_blankets(blanket)
         )
 

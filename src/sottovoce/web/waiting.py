@@ -21,20 +21,27 @@ Result = TypeVar("Result")
 def when_available(
     action: Callable[[], Result],
     seconds: float,
+    warned: Callable[[str], None] = lambda concern: None,
     monotonic: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Result:
     """Return what an action returns, which is tried again for some seconds while it cannot serve.
 
+    ``warned`` is told once why the start takes so long.
+
     >>> when_available(lambda: "a store", DATABASE_SECONDS)
     'a store'
     """
     latest = monotonic() + seconds
+    has_warned = False
     while True:
         try:
             return action()
-        except UnavailableError:
+        except UnavailableError as error:
             if monotonic() >= latest:
                 raise
             _log.warning("the database does not answer: trying again")
+            if not has_warned:
+                warned(f"{error}; trying again for {seconds:g} seconds")
+                has_warned = True
         sleep(_PAUSE)

@@ -358,3 +358,16 @@ def test_what_is_kept_follows_from_the_two_chances_of_direct_response():
     assert keeps == pytest.approx(
         [exp(spent) / (exp(spent) + 3), exp(spent) / (exp(spent) + 1)], abs=1e-9
     )
+
+
+def test_the_best_group_size_is_that_with_the_smallest_error():
+    agreements = tuple(tuple(1.0 if i == j else 0.65 for j in range(8)) for i in range(8))
+    domain = {f"a{number}": ["no", "yes"] for number in range(8)}
+    plan = Correlated(domain, 6.0, agreements).with_best_group(10_000)
+    errors = {
+        size: Correlated(domain, 6.0, agreements, group=size).groupings[0].total(10_000)
+        for size in range(1, 9)
+    }
+    assert plan.group == min(errors, key=errors.get) == 8
+    strict = Correlated(domain, 0.5, agreements).with_best_group(10_000)
+    assert 1 <= strict.group < 8

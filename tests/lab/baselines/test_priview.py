@@ -10,10 +10,10 @@ from sottovoce.lab.baselines.binary_attributes import (
     split_into_bits,
     table_from_bits,
 )
+from sottovoce.lab.baselines.marginals.calm import Calm
 from sottovoce.lab.baselines.priview import PriView, cell_counts
 from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.populations.records import true_table as truth
-from sottovoce.plans.marginals.calm import Calm
 from sottovoce.plans.marginals.marginal_table import MarginalTable
 from sottovoce.plans.marginals.reported_views import ReportedViews
 

@@ -1,11 +1,18 @@
 """Intervals under attack, the small version: every case once, and one that must be caught."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
 from sottovoce.lab.experiments import poisoned_intervals
-from sottovoce.lab.experiments.poisoned_intervals import covered, distribution, histogram, mean
+from sottovoce.lab.experiments.poisoned_intervals import (
+    AttackCoverage,
+    Bounded,
+    covered,
+    distribution,
+    histogram,
+    mean,
+)
 
 RUNS = 60
 
@@ -14,7 +21,7 @@ RUNS = 60
 @pytest.mark.parametrize("kind", ["grr", "affine", "oue"])
 def test_counts_keep_their_level_under_attack(kind, attack):
     coverage = covered(histogram(kind), attack, RUNS)
-    print(coverage, coverage.share_attacked, "at least", coverage.fewest)
+    print(coverage, coverage.share_attacked, coverage.lowest)
     assert coverage.holds
 
 
@@ -24,13 +31,13 @@ def test_means_keep_their_level_and_ordinary_intervals_do_not(attack):
     coverage = covered(mean("hybrid"), attack, RUNS)
     print(coverage, coverage.share_attacked, coverage.share_ordinary)
     assert coverage.holds
-    assert coverage.share_ordinary < coverage.fewest
+    assert coverage.share_ordinary < 0.7
 
 
 def test_quantiles_keep_their_level():
     coverage = covered(distribution(), "gba", 5)
     assert coverage.share_attacked == 1
-    assert coverage.unbounded == 0
+    assert coverage.total("unbounded") == 0
     assert coverage.share_ordinary < 0.9
 
 
@@ -55,7 +62,19 @@ class Narrow:
 @pytest.mark.parametrize("case", list(poisoned_intervals.cases()), ids=lambda case: case.name)
 def test_every_case_has_attacks_and_numbers(case):
     coverage = covered(case, "spa", 1)
-    assert coverage.intervals >= 1
+    assert coverage.total("intervals") >= 1
+    assert AttackCoverage.from_dict(asdict(coverage)) == coverage
+
+
+def test_the_page_names_the_number_that_is_covered_least():
+    coverage = AttackCoverage("a case", "an attack")
+    for run in range(100):
+        missed = Bounded("missed", 0, 1, 0, 1, truth=2 if run < 50 else 1)
+        coverage.add([missed, Bounded("kept", 0, 1, 0, 1, truth=1)])
+    assert not coverage.holds
+    page = poisoned_intervals.written([coverage])
+    assert "| 0.750 | 0.500 (missed) **below** | 0.750 |" in page
+    assert "0 of 1 cases" in page
 
 
 @pytest.mark.papers

@@ -5,7 +5,10 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.domains.bits import Bits
+from sottovoce.domains.strings import Strings
 from sottovoce.errors import ParameterError
+from sottovoce.lab.aggregate import draw_answer, numbers_of
+from sottovoce.lab.populations.real_tables import holders, value_counts
 from sottovoce.plans.heavy_hitters.advice import advise_values
 from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
 
@@ -34,6 +37,34 @@ def test_a_findable_value_is_found_nineteen_times_in_twenty():
         values[: round(share * users / 5)] = 0xC0FFEE
         rare += "0xc0ffee" in sv.simulate(task, values, seed=seed).labels
     assert rare < 20
+
+
+def test_nothing_is_promised_that_more_frequent_prefixes_could_crowd_out():
+    assert advise_values(10**9, 48, 4.0).findable == 1 / 256
+    assert advise_values(10**9, 16, 4.0).findable < 1 / 256  # one group: nothing is followed
+
+
+@pytest.mark.parametrize("table", ["english_words", "packages"])
+def test_the_promise_holds_for_real_texts(table):
+    """Of the promised texts at least 0.95 are found, less 5 sigma; some are promised."""
+    plan = HeavyHitters(Strings(12))
+    task = sv.Task("words", plan, 4.0)
+    held = holders(value_counts(table), 10**6)
+    cut = {plan.domain.label(_number(plan.domain, text)): 0 for text in held}
+    for text, count in held.items():
+        cut[plan.domain.label(_number(plan.domain, text))] += count
+    ranked = sorted(cut, key=lambda text: -cut[text])[: plan.top]
+    findable = plan.advise(10**6, 4.0).findable
+    promised = [text for text in ranked if cut[text] >= findable * 10**6]
+    found = sum(len(set(promised) & set(draw_answer(task, held, seed).labels)) for seed in range(4))
+    print("found", found, "of", 4 * len(promised), "promised")
+    assert len(promised) >= 5
+    share = found / (4 * len(promised))
+    assert share > 0.95 - 5 * np.sqrt(0.95 * 0.05 / (4 * len(promised)))
+
+
+def _number(domain, text):
+    return numbers_of(domain.indices([text]))[0]
 
 
 def test_the_users_needed_make_the_share_findable():

@@ -1,6 +1,7 @@
 """The prefix extending method: one round, every group a longer prefix, whole values at the end."""
 
-from itertools import pairwise
+from math import sqrt
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -18,13 +19,12 @@ from sottovoce.engine.memory import batches_of, drive
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.lab import crowd
 from sottovoce.lab.attacks.support_target import SupportTarget
-from sottovoce.lab.baselines.pem1 import pem1
 from sottovoce.lab.checks import RecordedRng
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.lab.simulate import report_batches
 from sottovoce.maths.hashing import indices_of
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.plans.heavy_hitters import prefixes
+from sottovoce.plans.heavy_hitters.group_layout import GroupLayout, candidate_count
 from sottovoce.plans.heavy_hitters.heavy_hitters import MAX_CANDIDATES, MAX_KEPT, HeavyHitters
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collection import Collection
@@ -41,7 +41,7 @@ PLANS = [
     HeavyHitters(Bits(63), 3, threshold=0.1),
     HeavyHitters(Strings(20), 16),
     HeavyHitters(Strings(6, whole=True), 256, queries=1 << 16),
-    pem1(Bits(16), 5),
+    HeavyHitters(Bits(16), 5, groups=13),
 ]
 
 
@@ -66,49 +66,16 @@ def population(users, shares, strangers, seed=0):
 def test_the_round_asks_every_group_for_its_prefix_with_the_whole_epsilon(plan, epsilon):
     asked = asking(plan, epsilon).opening
     assert isinstance(asked.ask, Choice)
-    assert (asked.number, asked.low, asked.high, asked.ask.weights) == (0, 0, 1 << 64, ())
+    assert (asked.number, asked.low, asked.high) == (0, 0, 1 << 64)
+    assert asked.ask.weights == plan.layout.weights
     assert len(asked.ask.members) == plan.groups
-    for question, length in zip(asked.ask.members, plan.lengths[1:], strict=True):
+    for question, length in zip(asked.ask.members, plan.lengths, strict=True):
         assert question.encoding == Segment(plan.domain.bits, 0, length)
         assert question.mechanism == AffinePrefix(epsilon, 1 << length)
         assert question.epsilon == epsilon
         assert question.width == asked.width == 10
         question.check_domain(plan.domain)
     assert plan.lengths[-1] == plan.domain.bits
-
-
-@pytest.mark.parametrize(
-    ("domain", "settings", "lengths"),
-    [
-        (Bits(64), {"groups": 6}, (4, 14, 24, 34, 44, 54, 64)),
-        (Bits(64), {}, (4, 16, 28, 40, 52, 64)),
-        (Bits(48), {}, (4, 15, 26, 37, 48)),
-        (Bits(32), {}, (4, 18, 32)),
-        (Bits(128), {"top": 256, "groups": 12}, tuple(range(8, 129, 10))),
-        (Bits(10), {}, (4, 10)),
-        (Bits(4), {}, (4, 4)),
-        (Bits(3), {}, (3, 3)),
-        (Bits(8), {"top": 1, "groups": 2}, (1, 5, 8)),
-        (Bits(40), {"threshold": 0.05, "groups": 5}, (5, 12, 19, 26, 33, 40)),
-    ],
-)
-def test_prefixes_are_as_long_as_published(domain, settings, lengths):
-    assert HeavyHitters(domain, **settings).lengths == lengths
-
-
-@pytest.mark.parametrize(("bits", "groups"), [(64, 5), (48, 4), (32, 2), (160, 13)])
-def test_by_default_there_are_as_few_groups_as_the_published_budget_allows(bits, groups):
-    assert HeavyHitters(Bits(bits)).groups == groups
-    assert HeavyHitters(Bits(bits), queries=1 << 14).groups > groups
-
-
-@pytest.mark.parametrize(
-    ("plan", "first"), [(pem1(Bits(16), 5), 3), (pem1(Strings(2), 16), 4), (pem1(Bits(4), 16), 4)]
-)
-def test_pem1_adds_one_bit_with_every_group(plan, first):
-    steps = [longer - shorter for shorter, longer in pairwise(plan.lengths)]
-    assert plan.lengths[0] == first
-    assert steps == [1] * (plan.domain.bits - first) or plan.lengths == (first, first)
 
 
 @pytest.mark.parametrize("plan", PLANS, ids=names)
@@ -153,51 +120,127 @@ def test_other_domains_are_refused(domain):
         HeavyHitters(domain)
 
 
-@given(some.integers(2, 480), some.floats(1 / MAX_KEPT, 0.99))
-def test_however_many_pass_a_threshold_the_next_group_can_be_decoded(bits, threshold):
-    try:
-        plan = HeavyHitters(Bits(bits), threshold=threshold)
-    except ParameterError:
-        assert (
-            prefixes.queries(bits, int(1 / threshold), bits - (int(1 / threshold) - 1).bit_length())
-            > 1 << 20
-        )
-        return
-    steps = [longer - shorter for shorter, longer in pairwise(plan.lengths)]
-    assert 1 << plan.lengths[1] <= MAX_CANDIDATES
-    for group, extension in enumerate(steps[1:]):
-        assert min(plan.kept, 1 << plan.lengths[group + 1]) <= plan.max_kept(group) <= MAX_KEPT
-        assert plan.max_kept(group) << extension <= MAX_CANDIDATES
-    assert plan.max_kept(plan.groups - 1) == MAX_KEPT
+@pytest.mark.parametrize(
+    ("domain", "settings", "lengths"),
+    [
+        (Bits(64), {"groups": 6}, (14, 24, 34, 44, 54, 64)),
+        (Bits(128), {"top": 256, "groups": 12}, tuple(range(18, 129, 10))),
+        (Bits(8), {"top": 1, "groups": 2}, (5, 8)),
+        (Bits(40), {"threshold": 0.05, "groups": 5}, (12, 19, 26, 33, 40)),
+    ],
+)
+def test_stated_groups_are_equal_and_their_prefixes_as_long_as_published(domain, settings, lengths):
+    plan = HeavyHitters(domain, **settings)
+    assert plan.lengths == lengths
+    assert asking(plan).opening.ask.weights == ()
 
 
-def searched(task, batches, *, ties=1):
-    """The twin, in Python integers: every candidate hashed by itself, the order written out;
-    returns counts too.
+def test_a_document_from_before_layouts_asks_what_it_asked():
+    """Its plan states groups and no layout, and is written again as it was."""
+    content = codec.document(asking(HeavyHitters(Bits(48), groups=4, queries=1 << 20)))
+    assert set(content["plan"]) == {"kind", "top", "threshold", "groups", "queries"}
+    read = codec.task(codec.parse(codec.canonical(content)))
+    assert [question.mechanism.bits for question in read.opening.ask.members] == [15, 26, 37, 48]
+    assert codec.document(read) == content
+
+
+@pytest.mark.parametrize(
+    ("settings", "rule"),
+    [
+        ({"layout": GroupLayout((10, 40), (1, 1))}, "end with the bits"),
+        ({"layout": GroupLayout((10, 48), (1, 1)), "groups": 3}, "`groups`"),
+        ({"layout": (10, 48)}, "`layout`"),
+    ],
+)
+def test_a_layout_that_does_not_fit_is_refused(settings, rule):
+    with pytest.raises(ParameterError, match=rule):
+        HeavyHitters(Bits(48), **settings)
+
+
+@pytest.mark.parametrize("bits", [2, 16, 40, 160, 480])
+@pytest.mark.parametrize("threshold", [0.0, 1 / MAX_KEPT, 0.01, 0.3])
+def test_however_many_are_followed_the_next_group_can_be_decoded(bits, threshold):
+    plan = HeavyHitters(Bits(bits), threshold=threshold)
+    assert plan.limits.max_prefixes >= min(plan.limits.kept, 32)
+    assert candidate_count(plan.lengths, plan.limits.max_prefixes) <= len(plan.lengths) << 24
+    steps = np.diff((0, *plan.lengths))
+    assert (plan.limits.max_prefixes << steps[1:].astype(int) <= MAX_CANDIDATES).all()
+
+
+def searched(task, batches, *, ties=1, pooled=True):
+    """The twin: every candidate is hashed by itself, and every rule is written out.
+
+    Returns labels and counts of the values found.
     """
-    plan, kept, shorter = task.plan, [0], 0
-    for group, length in enumerate(plan.lengths[1:]):
+    plan, domain, limits = task.plan, task.plan.domain, task.plan.limits
+    everybody = sum(len(batch.reports) for batch in batches.values())
+    kept, shorter, values, sizes, spreads = [0], 0, {}, [], []
+    for group, length in enumerate(plan.lengths):
         reports = batches[Address(0, group)].reports
         mechanism = task.opening.ask.members[group].mechanism
-        candidates = [
-            one << (length - shorter) | low
-            for one in kept
-            for low in range(1 << (length - shorter))
-        ]
-        counts = mechanism.support(reports, indices_of(candidates, length)).sum(axis=0).tolist()
-        frequent = {
-            one: (count / len(reports) - mechanism.q) / (mechanism.p - mechanism.q)
-            for one, count in zip(candidates, counts, strict=True)
-            if plan.domain.possible(one, length)
-        }
-        kept = sorted(frequent, key=lambda one: (-frequent[one], ties * one))
-        if plan.threshold:
-            kept = [one for one in kept if frequent[one] > plan.threshold]
-        else:
-            kept = kept[: plan.kept if length < plan.domain.bits else plan.top]
+        sizes.append(len(reports))
+
+        def votes(numbers, mechanism=mechanism, reports=reports, length=length):
+            counts = mechanism.support(reports, indices_of(numbers, length)).sum(axis=0)
+            return (counts - len(reports) * mechanism.q) / (mechanism.p - mechanism.q)
+
+        unheld = sqrt(mechanism.q * (1 - mechanism.q)) / (mechanism.p - mechanism.q)
+        spreads.append(len(reports) * unheld**2)
+        if values:
+            known = sorted(values)
+            added = votes([number >> (domain.bits - length) for number in known])
+            for number, vote in zip(known, added.tolist(), strict=True):
+                values[number]["votes"].append(vote)
+        step = length - shorter
+        candidates = [one << step | low for one in kept for low in range(1 << step)]
+        vote_of = dict(zip(candidates, votes(candidates).tolist(), strict=True))
+        whole = {one for one in candidates if is_whole(domain, one, length)}
+        kept = []
+        for chosen, limit in ((whole, limits.values), (set(candidates) - whole, limits.kept)):
+            possible = [one for one in candidates if one in chosen]
+            possible = [one for one in possible if domain.possible(one, length)]
+            ranked = sorted(possible, key=lambda one: (-vote_of[one], ties * one))
+            level = unheld * sqrt(len(reports)) * -NormalDist().inv_cdf(1 / max(len(chosen), 2))
+            out = [one for one in ranked[limit:] if vote_of[one] > level]
+            followed = ranked[:limit] + out[: max(0, limits.max_prefixes - limit)]
+            if plan.threshold:
+                followed = [one for one in ranked if vote_of[one] > plan.threshold * len(reports)]
+            if chosen is whole:
+                for one in followed:
+                    entry = {"votes": [vote_of[one]], "first": group, "tested": len(whole)}
+                    values[one << (domain.bits - length)] = entry
+            else:
+                kept = sorted(followed)
         shorter = length
-    users = sum(len(batch.reports) for batch in batches.values())
-    return [(plan.domain.shown(one), frequent[one] * users) for one in kept]
+
+        for entry in values.values():
+            users = sum(sizes[entry["first"] :])
+            entry["count"] = everybody * sum(entry["votes"]) / users
+            quantile = -NormalDist().inv_cdf(1 / max(entry["tested"], 2))
+            error = everybody / users * sqrt(sum(spreads[entry["first"] :]))
+            entry["score"] = entry["count"] - quantile * error
+        score_of = {number: entry["score"] for number, entry in values.items()}
+        best = sorted(score_of, key=lambda number: (-score_of[number], ties * number))
+        if not plan.threshold:
+            values = {number: values[number] for number in best[: limits.values]}
+    found = best[: plan.top]
+    if plan.threshold:
+        found = [one for one in values if values[one]["count"] > plan.threshold * everybody]
+    total_of = {number: values[number]["count"] for number in found}
+    if not pooled:
+        total_of = {one: everybody * values[one]["votes"][-1] / sizes[-1] for one in found}
+    found = sorted(found, key=lambda number: (-round(total_of[number], 6), ties * number))
+    return [(domain.shown(number), total_of[number]) for number in found]
+
+
+def is_whole(domain, number, length):
+    """A value is known if no other one of the domain begins with these bits."""
+    if length == domain.bits:
+        return True
+    whole_bytes, open_bits = divmod(length, 8)
+    if isinstance(domain, Bits) or not whole_bytes:
+        return False
+    return number & ((1 << (8 + open_bits)) - 1) == 0
 
 
 FEW = [
@@ -207,13 +250,13 @@ FEW = [
     HeavyHitters(Bits(8), threshold=0.2, groups=2),
     HeavyHitters(Strings(1), 4, groups=2),
     HeavyHitters(Strings(3), 3, groups=5),
-    pem1(Bits(6), 3),
+    HeavyHitters(Strings(3), 3, layout=GroupLayout((8, 12, 16, 24), (1, 2, 1, 1))),
 ]
 
 
 @pytest.mark.parametrize("plan", FEW, ids=names)
 @pytest.mark.parametrize("seed", [1, 2])
-def test_a_search_ends_where_direct_hashing_and_a_written_order_end(plan, seed):
+def test_a_search_ends_where_direct_hashing_and_written_rules_end(plan, seed):
     """Forty people a group: equal estimates abound, so the order of equals counts at every step."""
     task = asking(plan)
     texts = isinstance(plan.domain, Strings)
@@ -221,16 +264,21 @@ def test_a_search_ends_where_direct_hashing_and_a_written_order_end(plan, seed):
     messages = crowd.messages(task, values, rng=SeededRng(seed))
     wanted = searched(task, batches_of(task, task.opening, messages))
     answer = sv.answer(task, messages)
-    assert answer.labels == tuple(label for label, _ in wanted)
-    assert answer.estimate.totals == pytest.approx([total for _, total in wanted])
-    assert (np.diff(answer.estimate.totals) <= 0).all()
+    assert sorted(answer.labels) == sorted(label for label, _ in wanted)
+    found = dict(zip(answer.labels, answer.estimate.totals, strict=True))
+    assert found == pytest.approx(dict(wanted))
+    assert (np.diff(answer.estimate.totals) <= 1e-9).all()
 
 
-def test_the_written_order_catches_ties_broken_the_other_way():
+def test_the_written_rules_catch_ties_broken_the_other_way_and_counts_of_one_group():
     task = asking(FEW[0])
     messages = crowd.messages(task, [1] * 80, rng=SeededRng(1))
     batches = batches_of(task, task.opening, messages)
     assert searched(task, batches) != searched(task, batches, ties=-1)
+    task = asking(FEW[-1])
+    messages = crowd.messages(task, ["a"] * 80, rng=SeededRng(1))
+    batches = batches_of(task, task.opening, messages)
+    assert searched(task, batches) != searched(task, batches, pooled=False)
 
 
 def test_equal_values_come_in_their_own_order():
@@ -479,11 +527,11 @@ def test_devices_answer_one_by_one():
 def test_an_answer_says_what_it_could_have_seen():
     answer = sv.simulate(asking(HeavyHitters(Bits(48), 16)), np.arange(4000) % 3, seed=1)
     about = answer.about
-    assert about["groups"] == 4
-    assert about["prefix_lengths"] == [4, 15, 26, 37, 48]
-    assert about["candidates"] == answer.estimate.tested == 16 << 11
-    psi = prefixes.sensitivity(2.0, (16 << 11) - 16, answer.estimate.users)
-    assert about["sensitivity"] == psi
+    assert about["groups"] == 3
+    assert about["prefix_lengths"] == [17, 33, 48]
+    assert about["candidates"] == answer.estimate.tested == 32 << 15
+    last = prefixes.sensitivity(2.0, 32 << 15, answer.estimate.users)
+    assert last <= about["sensitivity"] < 1.5 * last
     assert (about["population"], about["epsilon"], about["mechanism"]) == (
         4000,
         2.0,
@@ -541,40 +589,6 @@ def test_robust_to_flags_planted_values_and_spares_the_frequent_ones(dealt):
         assert robust_to[task.plan.domain.shown(held)] > 0.05 / groups
     quiet = sv.simulate(task, HELD, seed=1)
     assert task.plan.domain.shown(FALSE_VALUE) not in {row["value"] for row in quiet.rows()}
-
-
-def test_robust_to_is_the_lead_in_the_group_where_it_takes_the_fewest():
-    """(f - f of the next candidate) (p - q) in every group, with the coins dealt.
-
-    One value is threatened by the many that share another beginning, in the first group only.
-    """
-    plan = HeavyHitters(Bits(8), 2, groups=3)
-    task = sv.Task("values", plan, epsilon=4.0, collection=Collection(enrolment=True))
-    values = np.append(np.repeat([1, 200], [2000, 1500]), np.tile(np.arange(112, 128), 64))
-    batches = report_batches(task.opening, values, SeededRng(1))
-    answer = drive(task, lambda asked: batches)
-    kept, shorter, leads = [0], 0, {0: []}
-    for member, length in enumerate(plan.lengths[1:]):
-        mechanism = task.opening.ask.at(member, 0).mechanism
-        reports = batches[Address(0, member)].reports
-        extension = length - shorter
-        candidates = [
-            prefix << extension | rest for prefix in kept for rest in range(1 << extension)
-        ]
-        shares = mechanism.estimate_among(reports, np.array(candidates)).frequencies
-        ranked = sorted(zip(-shares, candidates, strict=True))
-        rival = -ranked[2][0]
-        leads = {
-            prefix: [*leads[prefix >> extension], (-share - rival) * (mechanism.p - mechanism.q)]
-            for share, prefix in ranked[:2]
-        }
-        kept, shorter = sorted(leads), length
-    assert {plan.domain.shown(value) for value in leads} == {row["value"] for row in answer.rows()}
-    for value, of_groups in leads.items():
-        row = next(row for row in answer.rows() if row["value"] == plan.domain.shown(value))
-        print(value, row["robust_to"], of_groups)
-        assert row["robust_to"] == pytest.approx(min(of_groups), rel=1e-9)
-    assert any(min(of_groups) < of_groups[-1] for of_groups in leads.values()), "not only the last"
 
 
 def test_above_a_threshold_the_lead_is_that_over_the_threshold():

@@ -8,6 +8,7 @@ import sottovoce as sv
 from sottovoce.errors import ParameterError
 from sottovoce.lab.populations.records import record_domain
 from sottovoce.plans.marginals.advice import advise_marginals
+from sottovoce.plans.marginals.view_planning import ViewPlanning
 
 
 def test_the_views_are_those_that_the_plan_asks_about():
@@ -17,13 +18,20 @@ def test_the_views_are_those_that_the_plan_asks_about():
         assert (len(views), len(views[0])) == (advice.views.views, advice.views.size)
 
 
-def test_the_error_is_that_of_noise_and_of_drawing_users():
-    """Wang 2021, section 6.2: three times the noise error of views of four, and 14 views over the
-    users.
-    """
+def test_the_error_is_that_of_the_plan():
     advice = advise_marginals(1 << 16, [2] * 8, 2.0, 3)
-    assert (advice.views.views, advice.views.size) == (14, 4)
-    assert advice.squared_error == pytest.approx(7.6756e-4 + 14 / (1 << 16), rel=1e-4)
+    planning = ViewPlanning(1 << 16, (2,) * 8, 2.0, 3)
+    assert advice.squared_error == planning.expected_error(planning.layout())
+    assert advice.misplaced == planning.expected_distance(planning.layout())
+
+
+def test_views_of_single_attributes_are_explained():
+    advice = advise_marginals(1 << 12, [2] * 16, 0.2, 2)
+    assert advice.views.size == 1
+    assert "nothing is learnt about dependence" in str(advice)
+    wider = advise_marginals(1 << 12, [2] * 16, 0.2, 2, view_size=2)
+    assert wider.views.size == 2
+    assert wider.misplaced > advice.misplaced
 
 
 def test_more_users_and_more_epsilon_help():
@@ -38,7 +46,7 @@ def test_advice_is_data_and_reads_as_text():
     advice = advise_marginals(1 << 16, [2, 3, 4, 2], 1.0, 2)
     content = json.loads(advice.to_json())
     assert content["squared_error"] == advice.squared_error
-    assert content["views"] == {"views": advice.views.views, "size": advice.views.size}
+    assert content["views"] == {"views": 6, "size": 2, "covered": 2}
     assert "65,536 users, 4 attributes" in str(advice)
     assert 0 < advice.misplaced < 1
 

@@ -51,6 +51,12 @@ def test_many_attributes_are_covered_by_blocks_that_grow(size, blocks):
     assert fewest_blocks(32, 3, size) <= len(found) <= blocks
 
 
+def test_more_than_63_attributes_are_covered():
+    found = cover(70, 1, 4)
+    assert covers(found, 70, 1)
+    assert len(found) == fewest_blocks(70, 1, 4) == 18
+
+
 def test_more_sets_than_can_be_told_apart_are_refused():
     with pytest.raises(ParameterError, match="sets"):
         cover(40, 8, 20)
@@ -63,7 +69,7 @@ def test_the_same_request_gives_the_same_blocks():
     assert cover(13, 2, 4) == first
 
 
-@pytest.mark.parametrize("wrong", [(4, 0, 2), (4, 3, 2), (4, 2, 5), (64, 2, 3)])
+@pytest.mark.parametrize("wrong", [(4, 0, 2), (4, 3, 2), (4, 2, 5), (1025, 2, 3)])
 def test_impossible_coverings_are_refused(wrong):
     with pytest.raises(ParameterError):
         cover(*wrong)

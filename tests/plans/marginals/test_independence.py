@@ -8,6 +8,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.lab.baselines.marginals.baseline_marginals import BaselineMarginals
+from sottovoce.lab.baselines.marginals.calm import Calm
 from sottovoce.lab.experiments.cormode.independence_power import (
     DrawnCollection,
     copied_bits,
@@ -16,7 +17,6 @@ from sottovoce.lab.experiments.cormode.independence_power import (
 )
 from sottovoce.lab.experiments.wang_chapter6.marginal_errors import MarginalsSetting
 from sottovoce.lab.populations.records import as_columns, record_domain
-from sottovoce.plans.marginals.calm import Calm
 from sottovoce.plans.marginals.independence import dependence, pearson
 from sottovoce.plans.marginals.marginal_table import MarginalTable
 from sottovoce.plans.marginals.reported_views import ReportedViews

@@ -11,7 +11,7 @@ import sottovoce as sv
 from sottovoce.domains.numbers import Numbers
 from sottovoce.domains.records import Records
 from sottovoce.engine import memory
-from sottovoce.errors import BudgetError, DomainError, ParameterError
+from sottovoce.errors import BudgetError, DomainError, NoDataError, ParameterError
 from sottovoce.lab.populations.records import as_columns, movielens_like, record_domain
 from sottovoce.plans.marginals.marginals import Marginals
 from sottovoce.tasks.question import Address
@@ -71,13 +71,64 @@ def test_a_record_outside_the_domain_is_answered_and_charged_as_any_other(record
         ("order", 0),
         ("order", 6),
         ("order", True),
-        ("threshold", 0.0),
-        ("threshold", 1.0),
+        ("threshold", 0.5),
+        ("view_size", -1),
+        ("view_size", 6),
     ],
 )
 def test_an_impossible_setting_is_refused_by_its_name(name, setting):
     with pytest.raises(ParameterError, match=f"`{name}`"):
         Marginals(FIVE, **{name: setting})
+
+
+@pytest.mark.parametrize("threshold", [0.0, 1.0])
+def test_an_impossible_threshold_of_the_published_method_is_refused(threshold):
+    with pytest.raises(ParameterError, match="`threshold`"):
+        Marginals(FIVE, method="calm", threshold=threshold)
+
+
+def test_documents_of_the_published_method_are_read_as_they_are_written():
+    """They state their threshold, and their views follow from it: 65 pairs do not contain all."""
+    plan = Marginals(record_domain((2,) * 16), 1 << 16, 3, method="calm")
+    content = codec.document(sv.Task("old", plan, 1.0))
+    assert content["plan"]["threshold"] == "0.001"
+    assert "view_size" not in content["plan"]
+    assert len(content["opening"]["ask"]["members"]["columns"]) == 65
+    assert codec.task(codec.parse(codec.canonical(content))).plan == plan
+
+
+def test_documents_state_neither_threshold_nor_the_default_view_size():
+    assert set(codec.document(planned())["plan"]) == {"kind", "users", "order", "method"}
+    asked = planned(view_size=3)
+    assert codec.document(asked)["plan"]["view_size"] == 3
+    assert {len(view) for view in asked.opening.ask.members.columns} == {3}
+
+
+def test_where_nobody_was_asked_about_pairs_answers_say_so():
+    task = planned(0.2, users=400)
+    people = as_columns(POPULATION[:400])
+    assert {len(view) for view in task.opening.ask.members.columns} == {1}
+    answers = sv.simulate(task, people, seed=1)
+    assert np.isnan(answers.information()).sum() == 20
+    with pytest.raises(NoDataError, match="no view contains"):
+        answers.dependence("a0", "a1")
+    with pytest.raises(NoDataError, match="view_size"):
+        answers.heat()
+    side = answers.views(["a0", "a1"])
+    assert side.pairs is None
+    assert "Nobody was asked about 10 of the 10 pairs" in side.remarks[-1]
+    table = answers.marginal("a0", "a1").estimate
+    assert "maximum entropy" in table.steps[-1]
+    assert len(answers.synthetic(3)) == 3
+
+
+def test_more_than_63_attributes_are_asked_about():
+    many = {f"a{number}": range(2) for number in range(70)}
+    task = sv.Task("wide", Marginals(many, users=1 << 18, order=2, view_size=2), 1.0)
+    assert len(task.opening.ask.members) == 70 * 69 // 2
+    records = np.zeros((200, 70), np.int64)
+    answers = sv.simulate(task, dict(zip(many, records.T, strict=True)), seed=1)
+    assert answers.model.fit((3, 69)).table.shape == (2, 2)
 
 
 def test_attributes_without_a_list_of_values_are_refused():
@@ -99,9 +150,9 @@ def test_the_document_restores_the_task():
 
 def test_a_document_that_names_a_method_of_the_laboratory_is_refused():
     content = codec.document(planned())
-    assert content["plan"]["method"] == "calm"
+    assert content["plan"]["method"] == "pooled"
     content["plan"]["method"] = "inp_ht"
-    with pytest.raises(ParameterError, match="`method` must be one of calm, not 'inp_ht'"):
+    with pytest.raises(ParameterError, match="`method` must be one of pooled, calm, not 'inp_ht'"):
         codec.task(codec.parse(codec.canonical(content)))
 
 
@@ -109,7 +160,7 @@ def test_the_answers_list_single_attributes_and_pairs_by_name():
     answers = sv.simulate(planned(), as_columns(POPULATION), seed=1)
     assert len(answers) == 5 + 10
     assert answers["a0 & a3"].labels == ("0 & 0", "0 & 1", "1 & 0", "1 & 1")
-    assert answers["a0"].mechanism == "calm"
+    assert answers["a0"].mechanism == "pooled"
     single = sv.simulate(planned(order=1), as_columns(POPULATION), seed=1)
     assert set(single) == set(FIVE)
 

@@ -60,6 +60,32 @@ def test_documents_clients_and_refusals():
     clamped.answer(30.0)
 
 
+def test_ranges_are_counted_with_bounds_that_allow_for_false_reports():
+    """The likelihood's interval holds the truth, and the attacked one holds the interval."""
+    day = ANSWER.labels[:64]
+    total = ANSWER.sum(day)
+    low, high = total.interval()
+    assert low < np.count_nonzero(HOURS < 12) < high
+    assert total.error == pytest.approx((high - low) / (2 * 1.959964), rel=1e-6)
+    low_attacked, high_attacked = total.attacked(0.95, 0.01)
+    assert low_attacked <= low < high <= high_attacked
+    apart = ANSWER.sum([ANSWER.labels[0], ANSWER.labels[64]])
+    assert apart.attacked(0.95, 0.01) is None  # the band bounds neighbours alone
+    assert apart.interval()[0] < apart.total < apart.interval()[1]
+
+
+def test_quantiles_have_intervals_by_likelihood_and_bounds_that_hold_them():
+    for share in (0.05, 0.5, 0.95):
+        figure = ANSWER.quantile(share)
+        low, high = figure.interval(0.95)
+        assert low <= np.quantile(HOURS, share) <= high
+        narrow = figure.interval(0.5)
+        assert low <= narrow[0] <= figure.total <= narrow[1] <= high
+        low_attacked, high_attacked = figure.attacked(0.95, 0.01)
+        assert low_attacked <= low < high <= high_attacked
+    assert "quantiles and ranges by the likelihood" in ANSWER.about["intervals"]
+
+
 def test_plain_data_has_buckets_and_measures():
     content = ANSWER.to_dict()
     assert len(content["rows"]) == 128

@@ -123,6 +123,26 @@ class Correlated(Plan, kind="cbp", wire=False):
             groupings.append(Grouping.greedy(ties, sizes, self.udldp, size))
         return tuple(groupings)
 
+    def with_best_group(self, users: int, share: float = 0.5) -> "Correlated":
+        """Return the plan whose groups have the size with the smallest errors for so many users.
+
+        ``share`` is that of the people who hold a value whose error counts.
+        """
+        whole("users", users, 1)
+        ties_of_clusters = self._ties()
+
+        def error(size: int) -> float:
+            total = 0.0
+            for cluster, ties in zip(self.clusters, ties_of_clusters, strict=True):
+                sizes = [self.sizes[attribute] for attribute in cluster]
+                grouping = Grouping.greedy(ties, sizes, self.udldp, min(size, len(cluster)))
+                total += grouping.total(users, share)
+            return total
+
+        largest = max(map(len, self.clusters))
+        smallest = max(1, -(-largest // users))
+        return replace(self, group=min(range(smallest, largest + 1), key=error))
+
     @cached_property
     def picks(self) -> tuple[tuple[int, ...], ...]:
         """Return for every member of the choice which group of each cluster it asks about."""

@@ -16,8 +16,8 @@ import numpy as np
 from sottovoce.arrays import Ints
 from sottovoce.core.settings import entries, epsilon, flag, wholes
 from sottovoce.errors import NoDataError
+from sottovoce.lab.baselines.marginals.calm import Calm
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.plans.marginals.calm import Calm
 from sottovoce.plans.marginals.marginal_table import MarginalTable, View, shape_of
 from sottovoce.plans.marginals.reported_views import ReportedViews
 

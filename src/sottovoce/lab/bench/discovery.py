@@ -65,8 +65,8 @@ class WatchedCollected(MemoryCollected):
     asked: dict[Address, Blocks] = field(default_factory=dict)
 
     def estimate(self, address: Address, among: Values | Blocks | None = None) -> Estimate:
-        assert isinstance(among, Blocks)
-        self.asked[address] = among
+        if isinstance(among, Blocks):  # known values are few, and are hashed directly anyway
+            self.asked[address] = among
         return super().estimate(address, among)
 
 

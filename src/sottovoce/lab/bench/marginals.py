@@ -22,10 +22,10 @@ from sottovoce.lab.bench.timing import race, scaled
 from sottovoce.lab.populations.records import record_domain
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.simulate import report_batches
-from sottovoce.plans.marginals.calm import Calm
 from sottovoce.plans.marginals.marginal_answers import MarginalAnswers
 from sottovoce.plans.marginals.marginal_table import View
-from sottovoce.plans.marginals.marginals import Marginals
+from sottovoce.plans.marginals.marginals import METHOD, Marginals
+from sottovoce.plans.marginals.pooled_tables import PooledTables
 from sottovoce.tasks.task import Task
 
 EPSILON = 1.0
@@ -44,14 +44,14 @@ def rows(scale: float) -> Iterator[BenchmarkRow]:
         ("32 binary attributes", BINARY, 3),
         ("14 mixed attributes", MIXED, 2),
     ):
-        yield from _collection_rows(MarginalsStudy("calm", sizes, order, max(users, 40_000)), name)
+        yield from _collection_rows(MarginalsStudy(METHOD, sizes, order, max(users, 40_000)), name)
     yield _transform_row(MarginalsStudy("inp_ht", (2,) * 16, 4, users))
     counts = [scaled(1 << 16, scale) << step for step in range(4)]
     sixteen = (2,) * 16
     by_users = [MarginalsStudy("inp_ht", sixteen, 3, count) for count in counts]
     yield _growth_row("inp_ht in users", counts, by_users)
-    calm = [MarginalsStudy("calm", sixteen, 3, count, USERS) for count in counts]
-    yield _growth_row("calm in users", counts, calm)
+    pooled = [MarginalsStudy(METHOD, sixteen, 3, count, USERS) for count in counts]
+    yield _growth_row("pooled views in users", counts, pooled)
     wide = [MarginalsStudy("inp_ht", (2,) * count, 3, users) for count in (8, 12, 16, 24)]
     yield _growth_row("inp_ht in coefficients", [len(study.family) for study in wide], wide)
     deep = [MarginalsStudy("inp_ht", (2,) * 12, order, users) for order in (1, 2, 3, 4)]
@@ -76,7 +76,7 @@ class MarginalsStudy:
     def task(self) -> Task:
         """Return the task."""
         domain: Any = record_domain(self.sizes)
-        if self.method == "calm":
+        if self.method == METHOD:
             return Task(
                 "bench", Marginals(domain, self.expected or self.users, self.order), EPSILON
             )
@@ -133,7 +133,7 @@ class MarginalsStudy:
     def _compute(self, views: Sequence[View]) -> None:
         model = self.read().model
         for view in views:
-            if isinstance(model, Calm):
+            if isinstance(model, PooledTables):
                 model.fit(view)
             else:
                 model.table(view)
@@ -141,7 +141,7 @@ class MarginalsStudy:
 
 def _collection_rows(study: MarginalsStudy, name: str) -> Iterator[BenchmarkRow]:
     making, reading = race(study.collect, study.many_tables, repeats=REPEATS)
-    label = f"CALM, {name}, order {study.order}, {study.users:,} users"
+    label = f"pooled views, {name}, order {study.order}, {study.users:,} users"
     per_report = 1e9 * making.cpu / study.users
     yield BenchmarkRow("marginals", f"{label}: making reports", per_report, "ns/report")
     yield BenchmarkRow(

@@ -10,8 +10,9 @@ divergences in nats.
 Source: Du 2025, section 6.5.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from math import sqrt
 
 import numpy as np
@@ -23,6 +24,7 @@ from sottovoce.lab.attacks.biased_numbers import BiasedNumbers
 from sottovoce.lab.attacks.input_manipulation import InputManipulation
 from sottovoce.lab.baselines.numbers.me_emf import me_emf
 from sottovoce.lab.baselines.numbers.ostrich import averaged, ostrich
+from sottovoce.lab.experiments.measured_once import MeasuredOnce, from_arguments
 from sottovoce.lab.experiments.numbers import shapes
 from sottovoce.lab.populations.numbers import SHAPES
 from sottovoce.lab.seeded import SeededRng
@@ -112,6 +114,8 @@ def single(setting: Setting, seed: int) -> OutputCounts:
     rng = SeededRng(seed)
     liars = round(setting.share * setting.users)
     values = SHAPES[setting.shape](rng.generator, setting.users - liars)
+    if setting.lie:
+        values, liars = np.append(values, np.ones(liars)), 0
     indices = np.minimum((values * setting.buckets).astype(np.int64), setting.buckets - 1)
     wave = SquareWave(epsilon=setting.epsilon, size=setting.buckets)
     false = _attack(setting, seed).crafted(Question(wave), liars, rng)
@@ -260,7 +264,7 @@ def power(epsilon: float, share: float, runs: int = POWER_RUNS) -> float:
 
 
 COVERED = Setting(epsilon=1.0, users=6_000, buckets=32)
-COVERED_RUNS = 40
+COVERED_RUNS = 20
 QUANTILES = (0.25, 0.5, 0.75)
 
 
@@ -298,16 +302,16 @@ def _joining(setting: Setting, seed: int) -> Attack | None:
 # --- the page ------------------------------------------------------------------------------------
 
 
-def page() -> str:
+def page(pieces: MeasuredOnce | None = None) -> str:
     """Return the page as Markdown."""
-    parts = (_shares(), _by_epsilon(), _by_shape(), _by_pattern(), _by_share(), _lies())
+    pieces = pieces or MeasuredOnce()
     lines = [_HEAD]
-    for part in (*parts, _weights(), _categories(), _alarms(), _coverages()):
-        lines += part
+    for section in _SECTIONS:
+        lines += section(pieces)
     return "\n".join(lines) + "\n"
 
 
-def _shares() -> list[str]:
+def _shares(pieces: MeasuredOnce) -> list[str]:
     lines = [
         "## The share of false reports",
         "",
@@ -322,52 +326,58 @@ def _shares() -> list[str]:
     for setting in settings:
         cells = []
         for epsilon in (PROBE, 2.0):
-            found = [found_share(replace(setting, epsilon=epsilon), seed) for seed in range(SEEDS)]
+            probed = replace(setting, epsilon=epsilon)
+            found = pieces.piece(f"share found: {probed}", partial(_found_shares, probed))
             cells.append(f"{min(found):.3f} to {max(found):.3f}")
         pattern = setting.pattern if setting.share else "none"
         lines.append(_row([pattern, f"{setting.share:g}", *cells]))
     return [*lines, ""]
 
 
-def _by_epsilon() -> list[str]:
-    settings = [Setting(epsilon=epsilon) for epsilon in EPSILONS]
-    names = [f"{epsilon:g}" for epsilon in EPSILONS]
-    return _table("By epsilon: Poi(8, 2) on both sides of the middle", "epsilon", names, settings)
+def _found_shares(setting: Setting) -> list[float]:
+    return [found_share(setting, seed) for seed in range(SEEDS)]
 
 
-def _by_shape() -> list[str]:
-    settings = [Setting(shape=shape, poisoned=1) for shape in SHAPES]
-    return _table("By population: Poi(8, 1), epsilon 2", "population", SHAPES, settings)
+def _by_epsilon(pieces: MeasuredOnce) -> list[str]:
+    settings = {f"{epsilon:g}": Setting(epsilon=epsilon) for epsilon in EPSILONS}
+    title = "By epsilon: Poi(8, 2) on both sides of the middle"
+    return _table(title, "epsilon", settings, pieces)
 
 
-def _by_pattern() -> list[str]:
-    settings = [Setting(segments=2, poisoned=1), Setting(segments=32, poisoned=16)]
-    settings += [Setting(poisoned=poisoned) for poisoned in range(1, 8)]
-    names = [setting.pattern for setting in settings]
-    return _table("By attack: epsilon 2", "attack", names, settings)
+def _by_shape(pieces: MeasuredOnce) -> list[str]:
+    settings = {shape: Setting(shape=shape, poisoned=1) for shape in SHAPES}
+    return _table("By population: Poi(8, 1), epsilon 2", "population", settings, pieces)
 
 
-def _by_share() -> list[str]:
-    settings = [Setting(share=share) for share in SHARES]
-    names = [f"{share:g}" for share in SHARES]
-    return _table("By share of attackers: Poi(8, 2), epsilon 2", "share", names, settings)
+def _by_pattern(pieces: MeasuredOnce) -> list[str]:
+    listed = [Setting(segments=2, poisoned=1), Setting(segments=32, poisoned=16)]
+    listed += [Setting(poisoned=poisoned) for poisoned in range(1, 8)]
+    settings = {setting.pattern: setting for setting in listed}
+    return _table("By attack: epsilon 2", "attack", settings, pieces)
 
 
-def _lies() -> list[str]:
-    settings = [Setting(shape=shape, lie=True) for shape in SHAPES]
+def _by_share(pieces: MeasuredOnce) -> list[str]:
+    settings = {f"{share:g}": Setting(share=share) for share in SHARES}
+    return _table("By share of attackers: Poi(8, 2), epsilon 2", "share", settings, pieces)
+
+
+def _lies(pieces: MeasuredOnce) -> list[str]:
+    settings = {shape: Setting(shape=shape, lie=True) for shape in SHAPES}
     title = "Attackers who lie about their number and follow the protocol cannot be seen: epsilon 2"
-    return _table(title, "population", SHAPES, settings)
+    return _table(title, "population", settings, pieces)
 
 
-def _table(title: str, first: str, names: Iterable[str], settings: Iterable[Setting]) -> list[str]:
+def _table(
+    title: str, first: str, settings: Mapping[str, Setting], pieces: MeasuredOnce
+) -> list[str]:
     lines = [f"## {title}", "", _row([first, *DECODERS]), "|---|" + "---:|" * len(DECODERS)]
-    for name, setting in zip(names, settings, strict=True):
-        found = divergences(setting)
+    for name, setting in settings.items():
+        found = pieces.piece(f"divergences: {setting}", partial(divergences, setting))
         lines.append(_row([name, *(f"{found[decoder]:.3f}" for decoder in DECODERS)]))
     return [*lines, ""]
 
 
-def _weights() -> list[str]:
+def _weights(pieces: MeasuredOnce) -> list[str]:
     lines = [
         "## Weights of the groups",
         "",
@@ -377,12 +387,13 @@ def _weights() -> list[str]:
         "|---|---:|",
     ]
     for rule in RULES:
-        found = divergences(Setting(), weights=rule)
+        measure = partial(divergences, Setting(), weights=rule)
+        found = pieces.piece(f"weights: {rule}", measure)
         lines.append(_row([rule, f"{found['de-remf*']:.3f}"]))
     return [*lines, ""]
 
 
-def _categories() -> list[str]:
+def _categories(pieces: MeasuredOnce) -> list[str]:
     lines = [
         "## Categories",
         "",
@@ -395,15 +406,20 @@ def _categories() -> list[str]:
     ]
     for poisoned in ((9,), (9, 10, 11)):
         for epsilon in CATEGORY_EPSILONS:
-            runs = [category_errors(poisoned, epsilon, seed) for seed in range(SEEDS)]
-            means = [float(np.mean([run[name] for run in runs])) for name in runs[0]]
+            measure = partial(_category_means, poisoned, epsilon)
+            means = pieces.piece(f"categories: {poisoned} {epsilon}", measure)
             cells = [f"{mean:.2e}" for mean in means]
             lines.append(_row([f"{len(poisoned)}", f"{epsilon:g}", *cells]))
     return [*lines, ""]
 
 
-def _alarms() -> list[str]:
-    found = false_alarms()
+def _category_means(poisoned: tuple[int, ...], epsilon: float) -> list[float]:
+    runs = [category_errors(poisoned, epsilon, seed) for seed in range(SEEDS)]
+    return [float(np.mean([run[name] for run in runs])) for name in runs[0]]
+
+
+def _alarms(pieces: MeasuredOnce) -> list[str]:
+    found = Alarms(**pieces.piece("false alarms", lambda: asdict(false_alarms())))
     lines = [
         "## The test of a tally",
         "",
@@ -418,12 +434,15 @@ def _alarms() -> list[str]:
         "|---|" + "---:|" * len(POWER_SHARES),
     ]
     for epsilon in TESTED_EPSILONS:
-        cells = [f"{power(epsilon, share):.1f}" for share in POWER_SHARES]
-        lines.append(_row([f"{epsilon:g}", *cells]))
+        shares = [
+            pieces.piece(f"power: {epsilon} {share}", partial(power, epsilon, share))
+            for share in POWER_SHARES
+        ]
+        lines.append(_row([f"{epsilon:g}", *(f"{share:.1f}" for share in shares)]))
     return [*lines, ""]
 
 
-def _coverages() -> list[str]:
+def _coverages(pieces: MeasuredOnce) -> list[str]:
     error = sqrt(0.95 * 0.05 / COVERED_RUNS)
     lines = [
         "## Coverage of the intervals",
@@ -437,7 +456,7 @@ def _coverages() -> list[str]:
     ]
     for setting in (replace(COVERED, share=0.0), COVERED, replace(COVERED, lie=True)):
         name = setting.pattern if setting.share else "none"
-        found = coverage(setting)
+        found = pieces.piece(f"coverage: {setting}", partial(coverage, setting))
         lines.append(_row([name, *(f"{hit:.2f}" for hit in found.values())]))
     return lines
 
@@ -445,6 +464,19 @@ def _coverages() -> list[str]:
 def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
+
+_SECTIONS = (
+    _shares,
+    _by_epsilon,
+    _by_shape,
+    _by_pattern,
+    _by_share,
+    _lies,
+    _weights,
+    _categories,
+    _alarms,
+    _coverages,
+)
 
 _HEAD = f"""# Poisoned numbers
 
@@ -459,4 +491,4 @@ other segments each, decoded as published: plain EM, and weights by the variance
 """
 
 if __name__ == "__main__":
-    print(page(), end="")
+    print(page(from_arguments(__doc__)), end="")

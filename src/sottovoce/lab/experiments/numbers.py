@@ -87,7 +87,7 @@ def page() -> str:
 
 
 def coverage(shares: Floats, epsilon: float, runs: int = COLLECTIONS) -> dict[str, float]:
-    """Return how often 95 % intervals of the mean and of quantiles contain the truth.
+    """Return how often 95 % intervals of the bootstrap contain the mean and quantiles.
 
     They are counted over whole collections.
     """
@@ -114,11 +114,13 @@ def coverage(shares: Floats, epsilon: float, runs: int = COLLECTIONS) -> dict[st
 def _covered() -> list[str]:
     lines = [
         "",
-        f"Coverage of 95 % intervals over {COLLECTIONS} collections of {COVERED_USERS:,} people,",
+        "Coverage of 95 % intervals by a bootstrap of the smoothed decoding, over"
+        f" {COLLECTIONS} collections of {COVERED_USERS:,} people,",
         f"{COVERED_BUCKETS} buckets, epsilon 1 (a share of 0.95 has a standard error of 0.013"
         " here).",
         "Smoothing flattens narrow peaks, and a bootstrap of smoothed shares cannot see all of it:",
-        "spiky numbers are not for smoothing.",
+        "spiky numbers are not for smoothing.  Answers have other [intervals of"
+        " quantiles](quantiles.md).",
         "",
         "| shape | mean | " + " | ".join(f"{share:g} quantile" for share in SHARES) + " |",
         "|---|" + "---:|" * (1 + len(SHARES)),

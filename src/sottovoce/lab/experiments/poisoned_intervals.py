@@ -8,7 +8,9 @@ python -m sottovoce.lab.experiments.poisoned_intervals > docs/evidence/attack-in
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from itertools import combinations
 from math import sqrt
 from typing import Any
 
@@ -27,6 +29,7 @@ from sottovoce.lab.attacks.maximal_loss import MaximalLoss
 from sottovoce.lab.attacks.query_shift import QueryShift
 from sottovoce.lab.attacks.random_reports import RandomReports
 from sottovoce.lab.attacks.support_target import SupportTarget
+from sottovoce.lab.experiments.measured_once import MeasuredOnce, from_arguments
 from sottovoce.lab.simulate import simulate
 from sottovoce.plans.frequencies.histogram import Histogram
 from sottovoce.plans.frequencies.survey import Survey
@@ -43,7 +46,7 @@ from sottovoce.tasks.task import Task
 
 LEVEL = 0.95
 FAKES = 0.05
-RUNS = 400
+RUNS = 1_000
 LETTERS = tuple("abcdefgh")
 HOLDERS = (450, 250, 150, 75, 40, 25, 10, 0)  # people who hold each letter
 COUNTED = ("grr", "affine", "olh", "oue", "sue", "the", "subset", "hadamard", "blh", "rmp")
@@ -54,6 +57,7 @@ NUMERIC = ("duchi", "piecewise", "hybrid")
 class Bounded:
     """One number of an answer: its ordinary and its attacked bounds, and the truth."""
 
+    name: str
     low: float
     high: float
     low_attacked: float | None
@@ -86,45 +90,83 @@ class AttackCase:
 
 
 @dataclass
-class AttackCoverage:
-    """How often intervals of one case under one attack contained the truth."""
+class NumberCoverage:
+    """How often the intervals of one number contained the truth."""
 
-    case: str
-    attack: str
     intervals: int = 0
     attacked: int = 0
     ordinary: int = 0
     unbounded: int = 0
-    runs: int = field(default=0)
+
+    def add(self, number: Bounded) -> None:
+        """Count the intervals of one run."""
+        self.intervals += 1
+        self.attacked += number.covered_attacked
+        self.ordinary += number.covered
+        self.unbounded += number.low_attacked is None
+
+    @property
+    def holds(self) -> bool:
+        """Return whether the attacked intervals keep their level, less 5 sigma of their number."""
+        fewest = LEVEL - 5 * sqrt(LEVEL * (1 - LEVEL) / self.intervals)
+        return self.attacked >= fewest * self.intervals
+
+
+@dataclass
+class AttackCoverage:
+    """How often intervals of one case under one attack contained the truth, by number.
+
+    Searches do not find every number in every run.
+    """
+
+    case: str
+    attack: str
+    runs: int = 0
+    numbers: dict[str, NumberCoverage] = field(default_factory=dict)
 
     def add(self, numbers: list[Bounded]) -> None:
         """Count the numbers of one run."""
         self.runs += 1
         for number in numbers:
-            self.intervals += 1
-            self.ordinary += number.covered
-            self.attacked += number.covered_attacked
-            self.unbounded += number.low_attacked is None
+            self.numbers.setdefault(number.name, NumberCoverage()).add(number)
+
+    def total(self, count: str) -> int:
+        """Return a count of all numbers together."""
+        return sum(getattr(number, count) for number in self.numbers.values())
 
     @property
     def share_attacked(self) -> float:
         """Return the share of attacked intervals that contain the truth."""
-        return self.attacked / self.intervals
+        return self.total("attacked") / self.total("intervals")
 
     @property
     def share_ordinary(self) -> float:
         """Return the share of ordinary intervals that contain the truth."""
-        return self.ordinary / self.intervals
+        return self.total("ordinary") / self.total("intervals")
 
     @property
-    def fewest(self) -> float:
-        """Return the share that is 5 sigma of the number of runs below the level."""
-        return LEVEL - 5 * sqrt(LEVEL * (1 - LEVEL) / self.runs)
+    def lowest(self) -> tuple[str, float]:
+        """Return the number whose attacked intervals contain the truth least often, and how often.
+
+        Numbers that were found in less than a tenth of the runs are too few to say.
+        """
+        often = {
+            name: number.attacked / number.intervals
+            for name, number in self.numbers.items()
+            if 10 * number.intervals >= self.runs
+        }
+        return min(often.items(), key=lambda item: item[1])
 
     @property
     def holds(self) -> bool:
-        """Return whether the attacked intervals keep their level."""
-        return self.share_attacked >= self.fewest
+        """Return whether the attacked intervals of every number keep their level."""
+        return all(number.holds for number in self.numbers.values())
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> "AttackCoverage":
+        """Return the coverage that ``asdict`` wrote."""
+        numbers = {name: NumberCoverage(**each) for name, each in content["numbers"].items()}
+        return cls(content["case"], content["attack"], content["runs"], numbers)
 
 
 def covered(case: AttackCase, attack: str, runs: int | None = None) -> AttackCoverage:
@@ -204,7 +246,12 @@ def survey() -> AttackCase:
     }
     rows = _rows_of(shares)
     return AttackCase(
-        "survey", task, values, attacks, lambda outcome: rows(outcome.questions()["r"])
+        "survey",
+        task,
+        values,
+        attacks,
+        lambda outcome: rows(outcome.questions()["r"]),
+        runs=400,
     )
 
 
@@ -232,7 +279,12 @@ def marginals() -> AttackCase:
     shares = {pair: held.count(pair) / people for pair in pairs}
     rows = _rows_of(shares)
     return AttackCase(
-        "marginals", task, values, attacks, lambda outcome: rows(outcome.select(("a", "b")))
+        "marginals",
+        task,
+        values,
+        attacks,
+        lambda outcome: rows(outcome.select(("a", "b"))),
+        runs=400,
     )
 
 
@@ -252,7 +304,8 @@ def _rows_of(shares: Mapping[str, float]) -> Callable[[Outcome], list[Bounded]]:
 
 
 def _bounded(row: Mapping[str, Any], truth: float) -> Bounded:
-    return Bounded(row["low"], row["high"], row["low_attacked"], row["high_attacked"], float(truth))
+    bounds = {part: row[part] for part in ("low", "high", "low_attacked", "high_attacked")}
+    return Bounded(row["value"], **bounds, truth=float(truth))
 
 
 # --- numbers -------------------------------------------------------------------------------------
@@ -274,7 +327,7 @@ def distribution() -> AttackCase:
     def numbers(outcome: Outcome) -> list[Bounded]:
         return _figures(true)(outcome.highlights())
 
-    return AttackCase("distribution", task, values, _on_numbers(task), numbers, runs=40)
+    return AttackCase("distribution", task, values, _on_numbers(task), numbers, runs=60)
 
 
 def _on_numbers(task: Task) -> dict[str, Attack]:
@@ -303,17 +356,18 @@ def _figures(true: Mapping[str, float]) -> Callable[[Outcome], list[Bounded]]:
 
 
 def heavy_hitters() -> AttackCase:
-    """Return a search among 2^16 values, in which the counts of two held values are looked at."""
+    """Return a search among 2^16 values: the counts of two held and three planted ones."""
     plan = HeavyHitters(Bits(16), 6)
     task = Task("values", plan, 4.0)
     values = [7] * 2400 + [40_000] * 1600 + list(range(10_000, 12_000))
     domain = task.plan.domain
-    shares = {domain.shown(7): 0.4, domain.shown(40_000): 1600 / 6000}
     planted = (60_000, 60_001, 33)
+    shares = {domain.shown(7): 0.4, domain.shown(40_000): 1600 / 6000}
+    shares |= dict.fromkeys(map(domain.shown, planted), 0.0)
     attacks = targeted(task, planted, 40_000)
     attacks["coins"] = ChosenCoins(SupportTarget(domain, (40_000,)), (plan.groups - 1,))
     attacks["mla"] = MaximalLoss(1)
-    return AttackCase("heavy hitters", task, values, attacks, _rows_of(shares), runs=200)
+    return AttackCase("heavy hitters", task, values, attacks, _rows_of(shares), runs=60)
 
 
 def _baskets(people: int) -> list[set[str]]:
@@ -362,17 +416,18 @@ def top_items() -> AttackCase:
     rounds = len(plan.search.stages)
     attacks = _on_sets(task, rounds - 1)
     attacks["padding"] = _on_sizes(task, rounds - 2)
-    return AttackCase("top items", task, baskets, attacks, _rows_of(shares), runs=200)
+    return AttackCase("top items", task, baskets, attacks, _rows_of(shares), runs=60)
 
 
 def itemsets() -> AttackCase:
-    """Return a search for sets of items, in which the single items are looked at."""
+    """Return a search for sets of items: the single items and the pairs are looked at."""
     baskets = _baskets(6000)
     task = Task("sets", Itemsets(list(LETTERS), 5), 3.0)
-    shares = _shares_of(baskets, [{letter} for letter in LETTERS])
+    wanted = [{letter} for letter in LETTERS] + [set(pair) for pair in combinations(LETTERS, 2)]
+    shares = _shares_of(baskets, wanted)
     attacks = _on_sets(task, 1)
     attacks["padding"] = _on_sizes(task, 0)
-    return AttackCase("itemsets", task, baskets, attacks, _rows_of(shares), runs=200)
+    return AttackCase("itemsets", task, baskets, attacks, _rows_of(shares), runs=60)
 
 
 def adaptive_items() -> AttackCase:
@@ -381,9 +436,7 @@ def adaptive_items() -> AttackCase:
     plan = AdaptiveTopItems(list(LETTERS), 6000, 3, rounds=3, holdout=30)
     task = Task("adaptive", plan, 3.0)
     shares = _shares_of(baskets, [{letter} for letter in LETTERS])
-    return AttackCase(
-        "adaptive items", task, baskets, _on_sets(task, 1), _rows_of(shares), runs=200
-    )
+    return AttackCase("adaptive items", task, baskets, _on_sets(task, 1), _rows_of(shares), runs=60)
 
 
 # --- SQL -----------------------------------------------------------------------------------------
@@ -404,7 +457,7 @@ def table(name: str, query: str) -> AttackCase:
     target = {"age": 15, "state": "x"} if name != "count" else {"age": 2, "state": "x"}
     numbers = _query(query, truths[name], scaled=name != "mean")
     return AttackCase(
-        f"SQL {name}", task, values, _on_tables(task, target, query), numbers, runs=100
+        f"SQL {name}", task, values, _on_tables(task, target, query), numbers, runs=60
     )
 
 
@@ -431,9 +484,7 @@ def joined() -> AttackCase:
     }
     target = {"users": {"age": 1}, "txn": {"amount": 1}}
     attacks = _on_tables(task, target, query)
-    return AttackCase(
-        "SQL join", task, values, attacks, _query(query, truth, scaled=True), runs=100
-    )
+    return AttackCase("SQL join", task, values, attacks, _query(query, truth, scaled=True), runs=60)
 
 
 def _on_tables(task: Task, target: Any, query: str) -> dict[str, Attack]:
@@ -460,7 +511,7 @@ def _query(query: str, truth: float, *, scaled: bool) -> Callable[[Outcome], lis
         name = result.names[0]
         parts = ("low", "high", "low_attacked", "high_attacked")
         bounds = {part: row[f"{name}_{part}"] for part in parts}
-        return [Bounded(**bounds, truth=truth * result.users if scaled else truth)]
+        return [Bounded(name, **bounds, truth=truth * result.users if scaled else truth)]
 
     return numbers
 
@@ -468,25 +519,38 @@ def _query(query: str, truth: float, *, scaled: bool) -> Callable[[Outcome], lis
 # --- the page ------------------------------------------------------------------------------------
 
 
-def page(runs: int | None = None) -> str:
-    """Return the page as Markdown; ``runs`` replaces the number of runs of every case."""
-    return written([covered(case, attack, runs) for case in cases() for attack in case.attacks])
+def page(pieces: MeasuredOnce | None = None) -> str:
+    """Return the page as Markdown."""
+    pieces = pieces or MeasuredOnce()
+    rows = []
+    for case in cases():
+        for attack in case.attacks:
+            measure = partial(_measured, case, attack)
+            content = pieces.piece(f"{case.name}, {attack}", measure)
+            rows.append(AttackCoverage.from_dict(content))
+    return written(rows)
+
+
+def _measured(case: AttackCase, attack: str) -> dict[str, Any]:
+    return asdict(covered(case, attack))
 
 
 def written(rows: Sequence[AttackCoverage]) -> str:
     """Return coverages as a page."""
     lines = [_HEAD]
     for row in rows:
+        intervals = row.total("intervals")
         attacked = f"{row.share_attacked:.3f}"
-        if row.unbounded:
-            attacked += f" ({row.unbounded / row.intervals:.0%} without a bound)"
+        if row.total("unbounded"):
+            attacked += f" ({row.total('unbounded') / intervals:.0%} without a bound)"
+        name, share = row.lowest
         verdict = "" if row.holds else " **below**"
         lines.append(
-            f"| {row.case} | {row.attack} | {row.runs} | {row.intervals:,} | {attacked}{verdict} |"
-            f" {row.share_ordinary:.3f} |"
+            f"| {row.case} | {row.attack} | {row.runs:,} | {intervals:,} | {attacked} |"
+            f" {share:.3f} ({name}){verdict} | {row.share_ordinary:.3f} |"
         )
     kept = sum(row.holds for row in rows)
-    lines += ["", f"{kept} of {len(rows)} cases keep their level, less 5 sigma of their runs."]
+    lines += ["", f"{kept} of {len(rows)} cases keep their level for every number."]
     return "\n".join(lines) + "\n"
 
 
@@ -495,12 +559,14 @@ _HEAD = f"""# Intervals under attack
 Printed by `python -m sottovoce.lab.experiments.poisoned_intervals`.
 {100 * FAKES:g} % of all who answer are attackers, and the bounds allow for {100 * FAKES:g} %.
 Shares of {100 * LEVEL:g} % intervals that contain the truth about the honest people: those that
-allow for false reports, then the ordinary ones.  The intervals of one run err together, so the
-margin of 5 sigma is that of the number of runs.  Attacks are described in
+allow for false reports, of all numbers and of the number with the lowest share, then the ordinary
+ones.  A number keeps its level if its share is no more than 5 sigma below it, for its number of
+intervals.  The strongest attacks push a number to one end of its bounds, which then cover as a
+one-sided interval of {100 * (1 + LEVEL) / 2:g} %.  Attacks are described in
 [poisoning](../poisoning.md).
 
-| case | attack | runs | intervals | allowing for them | ordinary |
-|---|---|---:|---:|---:|---:|"""
+| case | attack | runs | intervals | allowing for them | lowest number | ordinary |
+|---|---|---:|---:|---:|---:|---:|"""
 
 if __name__ == "__main__":
-    print(page(), end="")
+    print(page(from_arguments(__doc__)), end="")

@@ -1,4 +1,9 @@
-"""Advice before a search for long values: the share that must hold a value for PEM to find it.
+"""Advice before a search for long values: the share that must hold a value for it to be found.
+
+A value is followed for certain if its votes exceed, in every group up to the one that knows it
+whole, what one candidate that nobody holds is expected to reach; the promise asks for that in all
+groups together 19 times in 20.  No more than ``MAX_PREFIXES`` prefixes are followed, and as many
+might be more frequent than a value of share 1 / ``MAX_PREFIXES``: nothing rarer is promised.
 
 Source: Wang 2021, section 4.3.
 """
@@ -25,43 +30,68 @@ def advise_values(
     hold.
 
     >>> round(advise_values(1_000_000, 160, 2.0).findable, 4)
-    0.0211
+    0.0213
+    """
+    return advise_search(HeavyHitters(Bits(bits), top), users, epsilon, share=share)
+
+
+def advise_search(
+    plan: HeavyHitters, users: int, epsilon: float, *, share: float | None = None
+) -> SearchAdvice:
+    """Return what a search would find, of values as long as they may be.
+
+    Shorter texts are known earlier, and rarer ones are found.
     """
     check_search(users, share)
-    plan = HeavyHitters(Bits(bits), top)
-    mechanism = AffinePrefix(check_epsilon("epsilon", epsilon), 1 << bits)
+    mechanism = AffinePrefix(check_epsilon("epsilon", epsilon), plan.domain.size)
 
     def findable(people: int) -> float | None:
         return _findable_share(mechanism, plan, people)
 
-    lengths = ", ".join(map(str, plan.lengths[1:]))
+    lengths = ", ".join(map(str, plan.lengths))
     return SearchAdvice(
         plan="HeavyHitters",
         users=users,
         epsilon=epsilon,
-        top=top,
+        top=plan.top,
         findable=findable(users),
-        error=_error(mechanism, users // plan.groups, users, 0.0),
+        error=_error(mechanism, group_sizes(plan, users)[-1], users, 0.0),
         rounds=1,
         reason=f"prefixes of {lengths} bits from {plan.groups} groups of users",
         users_needed=users_for_share(findable, share),
     )
 
 
+def group_sizes(plan: HeavyHitters, users: int) -> list[int]:
+    """Return how many of the users every group is expected to have."""
+    weights = plan.layout.weights or (1,) * plan.groups
+    return [users * weight // sum(weights) for weight in weights]
+
+
 def _findable_share(mechanism: PureMechanism, plan: HeavyHitters, users: int) -> float | None:
-    """Return the share f with f - z sd(f) = Psi, where z lets it pass all groups 19 times in 20.
+    """Return the smallest share that passes all groups, each with the same probability.
 
-    Psi is the share that one candidate which nobody holds is expected to reach.
+    In a group it is the share f with f - z sd(f) = Psi; Psi is the share that one candidate which
+    nobody holds is expected to reach.
     """
-    group = users // plan.groups
-    candidates = plan.kept << (plan.lengths[-1] - plan.lengths[-2])
-    noise_level = upper_quantile(1 / candidates) * _error(mechanism, group, group, 0.0)
-    reach = upper_quantile(1 - FOUND ** (1 / plan.groups))
+    passing = upper_quantile(1 - FOUND ** (1 / plan.groups))
+    followed = plan.limits.max_prefixes
+    found = 0.0
+    shorter = 0
+    for length, group in zip(plan.lengths, group_sizes(plan, users), strict=True):
+        candidates = max(2, min(plan.limits.kept or followed, 1 << shorter) << (length - shorter))
+        shorter = length
+        if group < 2:
+            return None
+        noise_level = upper_quantile(1 / candidates) * _error(mechanism, group, group, 0.0)
 
-    def too_rare(share: float) -> bool:
-        return share - reach * _error(mechanism, group, group, share) < noise_level
+        def too_rare(share: float, group: int = group, level: float = noise_level) -> bool:
+            return share - passing * _error(mechanism, group, group, share) < level
 
-    return None if too_rare(1.0) else bisect(too_rare, 0.0, 1.0).high
+        if too_rare(1.0):
+            return None
+        found = max(found, bisect(too_rare, 0.0, 1.0).high)
+    return max(found, 1 / followed) if plan.groups > 1 else found
 
 
 def _error(mechanism: PureMechanism, group: int, users: int, share: float) -> float:

@@ -1,31 +1,37 @@
-"""PEM, the prefix extending method: the most frequent of values that are too many to list.
+"""Heavy hitters: the most frequent of values that are too many to list.
 
     1. Users are divided into groups by a public coin.  Every group reports a longer prefix of its
        value than the group before.  All users report once, at the same time.
-    2. The collector estimates all prefixes of the first group and keeps the most frequent.
-    3. It extends them by every continuation, estimates those from the next group, and so on, until
-       whole values remain.
+    2. The collector estimates all prefixes of the first group and follows those that stand out.
+    3. It extends them by every continuation, estimates those from the next group, and so on.
+    4. A value that is known whole, such as a text that has ended, leaves the search.  Every later
+       group counts it as well.
 
-Source: Wang 2021, chapter 4.
+Steps 1 to 3 are the prefix extending method (PEM), which follows exactly as many prefixes as values
+are sought, and counts with the last group alone; it is ``lab/baselines/pem.py``.  Prefix lengths
+and the parts of the users are chosen in ``group_layout.py``, prefixes are followed in
+``prefix_search.py``, and groups are added up in ``pooling.py``.
+
+Source: Wang 2021, chapter 4; docs/decisions/0044-searches-without-a-ceiling.md.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from sottovoce.answers.answer import Answer
+from sottovoce.arrays import Floats, Ints
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.settings import instance, real, whole
-from sottovoce.domains.base import Domain
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.strings import Strings
 from sottovoce.encodings.segment import Segment
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.plans.heavy_hitters import prefixes
+from sottovoce.plans.heavy_hitters.group_layout import GroupLayout, candidate_count, choose_layout
+from sottovoce.plans.heavy_hitters.prefix_search import PrefixSearch, SearchLimits, robust_scores
 from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collected import Blocks, Collected
@@ -33,169 +39,186 @@ from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
 
-MAX_KEPT = 4096  # prefixes that are followed
-MAX_CANDIDATES = 1 << 24  # estimated in all: the counts of a group must fit in memory
+MAX_TOP = 4096
+MAX_KEPT = 4096  # prefixes that are followed above a threshold
+MAX_PREFIXES = 256  # that are followed because they stand out
+MAX_CANDIDATES = 1 << 24  # of one group: their counts must fit in memory
+MIN_KEPT = 32  # prefixes that are followed even if they do not stand out
+MIN_VALUES = 64  # known values that are counted even if they do not stand out
+QUERY_BUDGET = 1 << 22  # candidates of all groups together
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True)
 class HeavyHitters(Plan, kind="pem"):
     """Find the ``top`` values, or all that more than a share ``threshold`` of people hold.
 
-    Fewer ``groups`` lose fewer values; by default there are as few as a budget of ``queries``
-    candidates allows.
+    By default the ``layout`` of the groups is the one that loses least, within a budget of
+    ``queries`` candidates.  With ``groups`` there are so many equal ones, and all prefixes grow by
+    the same number of bits.
 
-    >>> HeavyHitters(Strings(20)).lengths[:4]
-    (4, 16, 28, 40)
+    >>> HeavyHitters(Bits(48)).lengths
+    (17, 33, 48)
     """
 
     takes_fakes = True
 
     domain: Bits | Strings
-    top: int
-    threshold: float
-    groups: int
-    queries: int
+    top: int = 16
+    threshold: float = field(default=0.0, kw_only=True)
+    groups: int = field(default=0, kw_only=True)
+    queries: int = field(default=QUERY_BUDGET, kw_only=True)
+    layout: GroupLayout = field(default=GroupLayout(), kw_only=True, metadata={"omitted": True})
 
-    def __init__(
-        self,
-        domain: Domain,
-        top: int = 16,
-        *,
-        threshold: float = 0.0,
-        groups: int = 0,
-        queries: int = prefixes.QUERY_BUDGET,
-    ) -> None:
-        settings = {
-            "domain": instance("domain", domain, Bits, Strings),
-            "top": whole("top", top, 1, MAX_KEPT),
-            "threshold": _check_threshold(threshold),
-            "groups": whole("groups", groups, 0),
-            "queries": whole("queries", queries, 1),
-        }
-        for name, setting in settings.items():
-            object.__setattr__(self, name, setting)
-        bits = self.domain.bits
-        if not groups:
-            fewest = prefixes.fewest_groups(bits, self.kept, queries)
-            object.__setattr__(self, "groups", fewest)
-        if prefixes.queries(bits, self.kept, self.groups) > MAX_CANDIDATES:
+    def __post_init__(self) -> None:
+        instance("domain", self.domain, Bits, Strings)
+        whole("top", self.top, 1, MAX_TOP)
+        object.__setattr__(self, "threshold", _check_threshold(self.threshold))
+        whole("groups", self.groups, 0)
+        whole("queries", self.queries, 1)
+        instance("layout", self.layout, GroupLayout)
+        if not self.groups and not self.layout:
+            chosen = choose_layout(self.domain, self._planned_prefixes, self.queries)
+            object.__setattr__(self, "layout", chosen)
+        self._check_layout()
+        if candidate_count(self.lengths, self._planned_prefixes) > MAX_CANDIDATES:
             raise ParameterError(
                 f"`groups` must be larger: these leave more than {MAX_CANDIDATES:,} candidates"
             )
 
-    @property
-    def kept(self) -> int:
-        """Return how many prefixes are followed; above a threshold, as many as could lie there."""
-        most = int(1 / self.threshold) if self.threshold else self.top
-        return min(max(most, 2), self.domain.size)
+    def _check_layout(self) -> None:
+        if not self.layout:
+            return
+        if self.layout.lengths[-1] != self.domain.bits:
+            raise ParameterError("`layout` must end with the bits of a value")
+        if self.groups not in (0, len(self.layout.lengths)):
+            raise ParameterError("`groups` must be the number of lengths of `layout`")
+        object.__setattr__(self, "groups", len(self.layout.lengths))
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """Return the bits of prefixes: those that need no question, then those of every group."""
-        return prefixes.lengths(self.domain.bits, self.kept, self.groups)
+        """Return the bits of the prefixes of every group."""
+        if self.layout:
+            return self.layout.lengths
+        sought = int(1 / self.threshold) if self.threshold else self.top
+        first_kept = min(max(sought, 2), self.domain.size)
+        return prefixes.lengths(self.domain.bits, first_kept, self.groups)[1:]
+
+    @property
+    def _planned_prefixes(self) -> int:
+        """Return how many prefixes are expected to be followed."""
+        sought = int(1 / self.threshold) if self.threshold else 2 * self.top
+        return min(max(sought, MIN_KEPT), MAX_KEPT, self.domain.size)
+
+    @property
+    def limits(self) -> SearchLimits:
+        """Return how many prefixes and values are followed."""
+        longest = max(
+            (
+                longer - shorter
+                for shorter, longer in zip(self.lengths, self.lengths[1:], strict=False)
+            ),
+            default=0,
+        )
+        fits = max(1, MAX_CANDIDATES >> longest)
+        if self.threshold:
+            return SearchLimits(0, 0, min(MAX_KEPT, fits), self.threshold)
+        kept = min(self._planned_prefixes, fits)
+        most = min(max(MAX_PREFIXES, kept), fits)
+        return SearchLimits(kept, max(MIN_VALUES, 4 * self.top), most)
 
     def step(self, collected: Collected) -> Round | Answer:
         if collected.rounds:
             return self._answer(collected)
-        questions = [self._question(collected.epsilon, length) for length in self.lengths[1:]]
-        return Round(0, Choice(tuple(questions)))
+        questions = [self._question(collected.epsilon, length) for length in self.lengths]
+        return Round(0, Choice(tuple(questions), self.layout.weights))
 
     def _question(self, epsilon: float, length: int) -> Question:
         return Question(AffinePrefix(epsilon, 1 << length), Segment(self.domain.bits, 0, length))
 
     def _answer(self, collected: Collected) -> Answer:
-        kept: tuple[int, ...] = (0,)
-        robust_to = {0: 1.0}
-        shorter, left_out = 0, False
-        for group, length in enumerate(self.lengths[1:]):
-            blocks = Blocks(kept, length - shorter)
-            estimate = collected.estimate(Address(0, group), blocks)
-            ranking = self._ranking(estimate, blocks, group)
-            if self.threshold and len(ranking.best) == self.max_kept(group):
-                left_out = True
-            robust_to = self._robust_to(estimate, blocks, ranking, robust_to)
-            kept = tuple(sorted(blocks[index] for index in ranking.best))
-            shorter = length
-        labels = tuple(self.domain.shown(blocks[index]) for index in ranking.best)
-        details = {**self._details(len(blocks), estimate), "candidates_left_out": left_out}
-        columns = {"robust_to": tuple(robust_to[blocks[index]] for index in ranking.best)}
-        picked = estimate.picked(np.array(ranking.best))
+        search = PrefixSearch(collected, self.domain, self.lengths, self.limits)
+        while not search.is_over:
+            search.ask_group()
+        if not search.values:
+            raise NoDataError("no value is as frequent as the threshold")
+        search.values.sort(key=lambda value: value.number)
+        counts = search.counts()
+        best, robust_to = self._best(search, counts)
+        if not len(best):
+            raise NoDataError("no value is as frequent as the threshold")
+        values = [search.values[index] for index in best.tolist()]
+        shares = [
+            min(value.robust_to, share) for value, share in zip(values, robust_to, strict=True)
+        ]
         return Answer(
-            "heavy hitters", labels, picked, "affine_prefix", details=details, columns=columns
+            "heavy hitters",
+            tuple(self.domain.shown(value.number) for value in values),
+            self._estimate(search, counts, best),
+            "affine_prefix",
+            details=self._details(search),
+            columns={"robust_to": tuple(shares)},
         )
 
+    def _best(self, search: PrefixSearch, counts: Estimate) -> tuple[Ints, list[float]]:
+        """Return which values are the answer, most frequent first, and how robust that is."""
+        if self.threshold:
+            order = np.argsort(-counts.totals, kind="stable")
+            above = order[counts.frequencies[order] > self.threshold]
+            return above, counts.picked(above).robust_above(self.threshold).tolist()
+        scores = search.scores(counts)
+        ranked = np.argsort(-scores, kind="stable")
+        best = ranked[: self.top]
+        robust_to: Floats = np.ones(len(best))
+        if len(ranked) > self.top:
+            robust_to = robust_scores(counts, scores, best, int(ranked[self.top]))
+        order = np.lexsort((best, -counts.totals[best]))
+        return best[order], robust_to[order].tolist()
+
+    def _estimate(self, search: PrefixSearch, counts: Estimate, best: Ints) -> Estimate:
+        """Return the counts of the answer.
+
+        Where only the last group knows the values, they keep the exact law of its votes.
+        """
+        values = [search.values[index] for index in best.tolist()]
+        last = len(self.lengths) - 1
+        if any(value.first != last for value in values):
+            return counts.picked(best)
+        return search.groups[last].picked(np.array([value.cell for value in values]))
+
     def candidates(self, collected: Collected, address: Address) -> Blocks | None:
-        kept: tuple[int, ...] = (0,)
-        shorter = 0
-        for group, length in enumerate(self.lengths[1:]):
-            blocks = Blocks(kept, length - shorter)
-            if group == address.member:
-                return blocks
-            estimate = collected.estimate(Address(0, group), blocks)
-            best = self._ranking(estimate, blocks, group).best
-            kept = tuple(sorted(blocks[index] for index in best))
-            shorter = length
-        return None
+        search = PrefixSearch(collected, self.domain, self.lengths, self.limits)
+        while len(search.groups) < address.member and not search.is_over:
+            search.ask_group()
+        return None if search.is_over or not search.prefixes else search.candidates
 
     def cell_label(self, asked: Round, address: Address, cell: int) -> str:
         if address.member == self.groups - 1:
             return self.domain.shown(cell)
-        return f"prefix {cell:0{self.lengths[address.member + 1]}b}"
+        return f"prefix {cell:0{self.lengths[address.member]}b}"
 
-    def _robust_to(
-        self,
-        estimate: Estimate,
-        blocks: Blocks,
-        ranking: "Ranking",
-        shorter: Mapping[int, float],
-    ) -> dict[int, float]:
-        """Return for every kept prefix the share of false reports that could have kept it.
-
-        False reports may have kept it in this group, or its beginning in an earlier one (those are
-        in ``shorter``): what takes the fewest counts.
-        """
-        best = np.array(ranking.best)
-        robust = np.ones(len(best))
-        if ranking.rival is not None:
-            robust = estimate.robust_ahead(best, ranking.rival)
-        if self.threshold:
-            robust = np.minimum(robust, estimate.picked(best).robust_above(self.threshold))
-        return {
-            blocks[index]: min(share, shorter[blocks[index] >> blocks.extension])
-            for index, share in zip(ranking.best, robust.tolist(), strict=True)
-        }
-
-    def _ranking(self, estimate: Estimate, blocks: Blocks, group: int) -> "Ranking":
-        """Return the candidates that are kept; of equally frequent ones the first come first."""
-        order = np.argsort(-estimate.votes, kind="stable")
-        if self.threshold:
-            order = order[estimate.frequencies[order] > self.threshold]
-        length = self.lengths[group + 1]
-        possible = (
-            index for index in order.tolist() if self.domain.possible(blocks[index], length)
-        )
-        best = list(islice(possible, self.max_kept(group)))
-        if not best:
-            raise NoDataError("no value is as frequent as the threshold")
-        return Ranking(best, next(possible, None))
-
-    def max_kept(self, group: int) -> int:
-        """Return how many candidates of a group are kept at most."""
-        is_last = group == self.groups - 1
-        if not self.threshold:
-            return self.top if is_last else self.kept
-        extension = 0 if is_last else self.lengths[group + 2] - self.lengths[group + 1]
-        return min(MAX_KEPT, MAX_CANDIDATES >> extension)
-
-    def _details(self, candidates: int, last: Estimate) -> dict[str, Any]:
-        strangers = max(candidates - self.kept, 2)
-        users = last.users / last.noise.inflation  # as few without fakes would see as much
+    def _details(self, search: PrefixSearch) -> dict[str, Any]:
         return {
             "groups": self.groups,
             "prefix_lengths": list(self.lengths),
-            "candidates": candidates,
-            "sensitivity": prefixes.sensitivity(last.epsilon, strangers, users),
+            "candidates": search.tested,
+            "sensitivity": self._sensitivity(search),
+            "candidates_left_out": search.left_out,
         }
+
+    def _sensitivity(self, search: PrefixSearch) -> float:
+        """Return the share from which a value stands out in every group until it is known.
+
+        It is the mean over how long values are thought to be.
+        """
+        levels = []
+        for group, candidates in zip(search.groups, search.candidate_counts, strict=True):
+            users = group.users / group.noise.inflation  # as few without fakes would see as much
+            levels.append(prefixes.sensitivity(group.epsilon, max(candidates, 3), users))
+        mean = 0.0
+        for bits, chance in self.domain.endings.items():
+            known = sum(length < bits for length in self.lengths[: len(levels)])
+            mean += chance * max(levels[: known + 1])
+        return mean
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -209,9 +232,9 @@ class HeavyHitters(Plan, kind="pem"):
 
         With a wished ``share`` it says how many users are needed.
         """
-        from sottovoce.plans.heavy_hitters.advice import advise_values
+        from sottovoce.plans.heavy_hitters.advice import advise_search
 
-        return advise_values(users, self.domain.bits, epsilon, top=self.top, share=share)
+        return advise_search(self, users, epsilon, share=share)
 
     def sought(self, values: Any) -> dict[str, int]:
         counts = self.domain.counts(self.domain.indices(values))
@@ -220,14 +243,6 @@ class HeavyHitters(Plan, kind="pem"):
             return dict(ranked[: self.top])
         people = sum(counts.values())
         return {label: count for label, count in ranked if count > self.threshold * people}
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """The indices of the candidates that a group keeps, most frequent first, and of the next."""
-
-    best: list[int]
-    rival: int | None
 
 
 def _check_threshold(threshold: float) -> float:

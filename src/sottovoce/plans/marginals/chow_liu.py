@@ -3,7 +3,7 @@
 A tree over all attributes, each with one parent, is the simplest model of a whole record that keeps
 the pairs with the most mutual information.  Synthetic records are drawn from it; they contain
 nobody's data. Where many pairs depend on each other about as much as their noise, the tree is
-little better than any other.  A pair that no view of CALM contains counts as independent.
+little better than any other.  A pair that no view contains counts as independent.
 
 Source: Cormode 2018, section 6.2.
 """

@@ -21,7 +21,8 @@ from sottovoce.core.settings import whole
 from sottovoce.errors import ParameterError
 from sottovoce.maths.hashing import mix
 
-MAX_ATTRIBUTES = 63  # a block is a mask of bits
+MAX_ATTRIBUTES = 1024
+_MAX_MASKED = 63  # attributes of a block that is a mask of bits
 MAX_ATTEMPTS = 20
 MIN_GROWN_ATTEMPTS = 3
 _MAX_LISTED_BLOCKS = 40_000  # compared all at once
@@ -86,7 +87,8 @@ def compute_covering(attributes: int, covered: int, size: int) -> Blocks:
 def _best_attempt(attributes: int, covered: int, size: int, bound: int) -> Blocks:
     block_count = comb(attributes, size)
     set_count = comb(attributes, covered)
-    listed = block_count <= _MAX_LISTED_BLOCKS and block_count * set_count <= _MAX_PAIRS
+    listed = attributes <= _MAX_MASKED and block_count <= _MAX_LISTED_BLOCKS
+    listed = listed and block_count * set_count <= _MAX_PAIRS
     search = _search_listed if listed else _search_grown
     best: Blocks = ()
     attempt = 0

@@ -6,9 +6,9 @@ test weighs the deviations from independence, d_ij = p_ij - p_i p_j, by their ow
     statistic = d' C^-1 d        C = J (noise + sampling of people) J'        J = slopes of d
 
 and compares it with a chi-squared distribution.  On independent pairs it rejects 4 to 6 % at a
-level of 5 % (2,500 collections each).  On tables that CALM made consistent it would reject slightly
-more, so it reads the tables that were reported.  Pearson's statistic is given beside it, without a
-p-value.
+level of 5 % (2,500 collections each).  It reads unbiased tables: shrunken ones would hide weak
+ties, and tables without negative cells reject slightly more.  Pearson's statistic is given beside
+it, without a p-value.
 
 Source: Cormode 2018, section 6.1.
 """

@@ -4,9 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, product
-from math import prod
+from math import nan, prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from sottovoce.answers.answer import Answer
 from sottovoce.answers.answers import TOGETHER, Answers
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
 MAX_LISTED_PAIRS = 150  # beyond so many pairs an answer lists single attributes only
 MAX_LISTED_CELLS = 1024  # of a listed pair: its covariance has the square of that
 _MAX_ATTRIBUTES = 24  # beyond so many, pairs are not compared
+_NO_PAIRS = (
+    "nobody was asked about two attributes together, so nothing is known about pairs:"
+    " collect with `view_size` 2 or more"
+)
 _MAX_REMEMBERED = 512  # tables that are not computed again
 
 
@@ -70,6 +76,10 @@ class MarginalAnswers(Answers):
             self.remembered[view] = table
         return table
 
+    def unbiased(self, view: View) -> MarginalTable:
+        """Return the table of a view that tests read."""
+        return self.model.unbiased(view)
+
     def marginal(self, *names: str) -> Answer:
         """Return the table of some attributes as one answer, with the covariance of its cells."""
         view = self._view(names)
@@ -86,23 +96,35 @@ class MarginalAnswers(Answers):
 
     def dependence(self, first: str, second: str) -> Dependence:
         """Return whether two attributes depend on each other, by a test that knows the noise."""
-        return dependence(self.table(self._view((first, second))), self.users)
+        return dependence(self.unbiased(self._view((first, second))), self.users)
 
     def information(self) -> Floats:
-        """Return (attributes, attributes): the mutual information of every pair, in nats."""
-        attributes = len(self.plan.sizes)
-        return pairwise(attributes, lambda pair: mutual_information(self.table(pair).shares))
+        """Return (attributes, attributes): the mutual information of every pair, in nats.
+
+        It is not a number for pairs that nobody was asked about together.
+        """
+
+        def measured(pair: View) -> float:
+            table = self.table(pair)
+            return nan if table.guessed else mutual_information(table.shares)
+
+        return pairwise(len(self.plan.sizes), measured)
 
     def tree(self) -> Tree:
         """Return the tree that joins the attributes by the most mutual information (Chow-Liu)."""
         return chow_liu(self, len(self.plan.sizes))
 
     def heat(self, path: str | Path | None = None, *, truth: Floats | None = None) -> Any:
-        """Draw the mutual information of every pair, with the tree's pairs framed."""
+        """Draw the mutual information of every pair, with the tree's pairs framed.
+
+        Pairs that nobody was asked about together stay blank.
+        """
         optional("matplotlib", "plot")
         from sottovoce.answers.chart import heat
 
         panels = {"estimated": self.information()}
+        if np.isnan(panels["estimated"]).sum() == len(self.plan.sizes) * (len(self.plan.sizes) - 1):
+            raise NoDataError(_NO_PAIRS)
         if truth is not None:
             panels["really"] = truth
         return heat(self.plan.domain.names, panels, path, self.tree().edges)
@@ -160,7 +182,20 @@ class MarginalAnswers(Answers):
     def views(self, names: Sequence[str] = ()) -> SideViews:
         """Return the mutual information of all pairs with their tree, and a test of two names."""
         remarks = (self._remark_on(*names),) if len(names) == 2 else ()
-        return SideViews(self._pairs(), remarks)
+        return SideViews(self._pairs(), (*remarks, *self._remark_on_pairs()))
+
+    def _remark_on_pairs(self) -> tuple[str, ...]:
+        """Return in a sentence how many pairs nobody was asked about, if there are any."""
+        pairs = list(combinations(range(len(self.plan.sizes)), 2))
+        if not self._compares_pairs:
+            return ()
+        unknown = sum(self.table(pair).guessed for pair in pairs)
+        if not unknown:
+            return ()
+        return (
+            f"Nobody was asked about {unknown} of the {len(pairs)} pairs of attributes together:"
+            " their tables assume what is most even, and say nothing about dependence.",
+        )
 
     def _remark_on(self, first: str, second: str) -> str:
         """Return in a sentence whether two attributes are independent."""
@@ -169,19 +204,27 @@ class MarginalAnswers(Answers):
         except NoDataError as error:
             return f"Whether these attributes are independent cannot be said: {error}."
 
+    @property
+    def _compares_pairs(self) -> bool:
+        """Return whether all pairs are few and small enough to be compared."""
+        sizes = self.plan.sizes
+        few = 2 <= len(sizes) <= _MAX_ATTRIBUTES
+        return few and prod(sorted(sizes)[-2:]) <= MAX_LISTED_CELLS
+
     def _pairs(self) -> PairView | None:
         """Return the mutual information of all pairs; None if it is unknown or too much to compute.
 
         It is unknown where the model has no table of some pair: a baseline that asked about single
         attributes, or a view that nobody's coin picked.
         """
-        sizes = self.plan.sizes
-        if not 2 <= len(sizes) <= _MAX_ATTRIBUTES or prod(sorted(sizes)[-2:]) > MAX_LISTED_CELLS:
+        if not self._compares_pairs:
             return None
         try:
             information = self.information()
             edges = self.tree().edges
         except (ParameterError, NoDataError):
+            return None
+        if np.isnan(information).any():
             return None
         names = self.plan.domain.names
         return PairView(

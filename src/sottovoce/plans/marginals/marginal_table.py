@@ -57,6 +57,9 @@ class MarginalTable:
     ``steps`` names what was done to the shares that may have biased them; without steps they are
     unbiased.  ``raw`` is the table before these steps, if there is one.  ``uniform_variance`` is
     the variance that a cell would have if all cells were equally frequent; 0 if it is not known.
+    ``centred_variance`` is that of any contrast of cells with squares that sum to 1, on average.
+    ``guessed`` says that no report contains all these attributes, so that dependence among all of
+    them was not measured.
     ``law`` says what one report can do to the counts behind the shares; None where that is not
     known.
     """
@@ -68,6 +71,8 @@ class MarginalTable:
     raw: "MarginalTable | None" = None
     uniform_variance: float = 0.0
     law: InfluenceLaw | None = None
+    centred_variance: float = 0.0
+    guessed: bool = False
 
     @property
     def precision(self) -> float:
@@ -110,6 +115,9 @@ class Model(Protocol):
     def table(self, view: View) -> MarginalTable:
         """Return the table of a view."""
 
+    def unbiased(self, view: View) -> MarginalTable:
+        """Return the table that tests read: unbiased, or as near to it as the method gets."""
+
 
 def weighted_mean(tables: Sequence[MarginalTable]) -> MarginalTable:
     """Return the mean of independent tables of one view, weighted by their precision.
@@ -147,8 +155,12 @@ def table_of_estimate(view: View, sizes: Sequence[int], estimate: Estimate) -> M
     law = None
     if estimate.law is not None:
         law = GroupInfluence(estimate.law, np.arange(len(shares)), estimate.scale)
+    # The mean over all contrasts: what the total varies is no contrast.
+    total_variance = noise.linear(np.ones(len(shares)), uniform * users, users) / users**2
+    centred = (float(variances.sum()) - total_variance / len(shares)) / (len(shares) - 1)
     uniform_variance = float(variances.mean())
-    return MarginalTable(view, table, covariance, uniform_variance=uniform_variance, law=law)
+    reported = MarginalTable(view, table, covariance, uniform_variance=uniform_variance, law=law)
+    return replace(reported, centred_variance=centred)
 
 
 def sampling_covariance(shares: Floats, users: int, population: int) -> Floats:

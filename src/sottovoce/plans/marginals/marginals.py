@@ -1,26 +1,32 @@
-"""Joint tables of several attributes from one report per person (CALM).
+"""Joint tables of several attributes from one report per person.
 
 The plan collects and answers in these steps, each in a file of its own:
 
-    1. view_selection.py   choose few views (sets of attributes) for the expected number of users
+    1. view_planning.py    choose views (sets of attributes) by the expected error of tables
+       typical_tables.py   how strongly attributes depend on each other, before anybody is asked
        covering.py         views that contain every set of some size
     2. reported_views.py   every person reports the cell of one view, picked by a public coin
        marginal_table.py   a view becomes a table of shares with the covariance of its cells
-    3. consistency.py      views that overlap are made to agree, and negative cells are removed
-    4. maximum_entropy.py  what no view contains is the table with the most entropy
-       calm.py             steps 3 and 4, with errors from replicates
+    3. components.py       interactions are pooled over all views, with the weights of least squares
+       shrinkage.py        how far to believe each, learnt from all of them
+       common_factors.py   what many pairs have in common predicts each of them
+       shrunken_components.py  both, order by order, with draws of what the truth may be
+    4. consistency.py      negative cells are removed, and views are made to agree
+       maximum_entropy.py  what no view contains is the table with the most entropy
+       pooled_tables.py    steps 3 and 4, with errors
     5. marginal_answers.py tables as answers by name; what else they say:
        independence.py     a test of independence that knows the noise
        chow_liu.py         mutual information, the Chow-Liu tree, synthetic records
 
-``advice.py`` states the expected error before anybody is asked.  The other published methods are
-baselines of the laboratory: lab/baselines/marginals.
+``advice.py`` states the expected error before anybody is asked.  The published methods are
+baselines of the laboratory: lab/baselines/marginals.  One of them, CALM, was the product's own;
+tasks from that time are still read, and view_selection.py finds the views of their documents.
 
 Source: Wang 2021, chapter 6; Cormode 2018.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -34,10 +40,11 @@ from sottovoce.domains.integers import Integers
 from sottovoce.domains.listed import domain_of
 from sottovoce.domains.records import Records
 from sottovoce.errors import ParameterError
-from sottovoce.plans.marginals.calm import Calm
 from sottovoce.plans.marginals.marginal_answers import MAX_LISTED_CELLS, MarginalAnswers
 from sottovoce.plans.marginals.marginal_table import Model, View, shape_of
+from sottovoce.plans.marginals.pooled_tables import PooledTables
 from sottovoce.plans.marginals.reported_views import ReportedViews, ask_views
+from sottovoce.plans.marginals.view_planning import ViewPlanning
 from sottovoce.plans.marginals.view_selection import THRESHOLD, ViewSelection
 from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.collected import Collected
@@ -45,7 +52,8 @@ from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Ask
 from sottovoce.tasks.round import Round
 
-METHOD = "calm"
+METHOD = "pooled"
+PUBLISHED = "calm"  # of tasks from before the method was our own
 DEFAULT_USERS = 100_000
 MAX_USERS = 1 << 53
 MAX_VALUES = 1 << 20  # of one attribute
@@ -56,9 +64,12 @@ class Marginals(Plan, kind="marginals"):
     """Ask for the joint tables of up to ``order`` attributes, of which any can be estimated later.
 
     ``users`` is how many people are expected to answer: views are chosen for so many.
-    ``threshold`` is the error of a table that views may leave, as published; with a larger one
-    there are more and larger views.  ``method`` is stated in task documents and answers; CALM is
-    the only one.
+    ``view_size`` is how many attributes one person reports together.  By default it is the number
+    with the least expected error, which with few users or a small epsilon is 1: then tables are
+    products, and dependence is not measured.  Ask for 2 to test independence all the same.
+
+    ``method`` is stated in task documents and answers.  Documents that state "calm" have the views
+    of that method, with its ``threshold``; their answers are computed as all others.
     """
 
     takes_fakes = True
@@ -66,24 +77,36 @@ class Marginals(Plan, kind="marginals"):
     domain: Records
     users: int
     order: int
-    threshold: float
     method: str
+    threshold: float | None = None
+    view_size: int = field(default=0, metadata={"omitted": True})
 
     def __init__(
         self,
         domain: Records | Mapping[str, Domain | Iterable[Any]],
         users: int = DEFAULT_USERS,
         order: int = 3,
-        threshold: float = THRESHOLD,
+        view_size: int = 0,
         *,
         method: str = METHOD,
+        threshold: float | None = None,
     ) -> None:
         records = _records(domain)
         object.__setattr__(self, "domain", records)
         object.__setattr__(self, "users", whole("users", users, 1, MAX_USERS))
         object.__setattr__(self, "order", whole("order", order, 1, len(records.attributes)))
-        object.__setattr__(self, "threshold", open_share("threshold", threshold))
-        object.__setattr__(self, "method", choice("method", method, [METHOD]))
+        object.__setattr__(self, "method", choice("method", method, [METHOD, PUBLISHED]))
+        object.__setattr__(self, "threshold", self._threshold(threshold))
+        sizes = len(records.attributes) if method == METHOD else 0
+        object.__setattr__(self, "view_size", whole("view_size", view_size, 0, sizes))
+
+    def _threshold(self, threshold: float | None) -> float | None:
+        """Return the threshold of the published method, which no other has."""
+        if self.method == PUBLISHED:
+            return open_share("threshold", THRESHOLD if threshold is None else threshold)
+        if threshold is not None:
+            raise ParameterError(f'`threshold` must be left out unless `method` is "{PUBLISHED}"')
+        return None
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -99,15 +122,24 @@ class Marginals(Plan, kind="marginals"):
 
     def ask(self, epsilon: float) -> Ask:
         """Return the question that every person is asked."""
-        return ask_views(epsilon, self.sizes, self.views(epsilon))
+        # Documents of the published method are older than subset selection of views.
+        rule = "least variance" if self.threshold is None else "grr or affine"
+        return ask_views(epsilon, self.sizes, self.views(epsilon), rule)
 
     def model(self, collected: Collected) -> Model:
         """Return what the reports say about tables."""
-        return Calm(ReportedViews.read(collected), self.sizes)
+        return PooledTables(ReportedViews.read(collected), self.sizes)
 
     def views(self, epsilon: float) -> tuple[View, ...]:
         """Return the views that are asked about."""
-        return ViewSelection(self.users, self.sizes, epsilon, self.order, self.threshold).views()
+        if self.threshold is not None:
+            published = ViewSelection(self.users, self.sizes, epsilon, self.order, self.threshold)
+            return published.views()
+        return self.planning(self.users, epsilon).views()
+
+    def planning(self, users: int, epsilon: float) -> ViewPlanning:
+        """Return what views are chosen from if so many people answer."""
+        return ViewPlanning(users, self.sizes, epsilon, self.order, self.view_size)
 
     # --- how the plan describes itself ---
 
@@ -155,7 +187,7 @@ class Marginals(Plan, kind="marginals"):
     def advise(self, users: int, epsilon: float) -> Advice:
         from sottovoce.plans.marginals.advice import advise_marginals
 
-        return advise_marginals(users, self.sizes, epsilon, self.order)
+        return advise_marginals(users, self.sizes, epsilon, self.order, self.view_size)
 
     def truth(self, values: Any, outcome: Outcome) -> dict[str, dict[str, float]]:
         from sottovoce.plans.marginals import truth

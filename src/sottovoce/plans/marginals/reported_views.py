@@ -27,10 +27,15 @@ from sottovoce.tasks.families.views import Views
 from sottovoce.tasks.question import Address
 
 
-def ask_views(epsilon: float, sizes: tuple[int, ...], views: Sequence[View]) -> Choice:
-    """Return the question about one of the views; ``sizes`` are those of all attributes."""
+def ask_views(
+    epsilon: float, sizes: tuple[int, ...], views: Sequence[View], rule: str = "least variance"
+) -> Choice:
+    """Return the question about one of the views; ``sizes`` are those of all attributes.
+
+    ``rule`` says how the mechanism for each number of cells is chosen.
+    """
     cell_counts = sorted({prod(shape_of(sizes, view)) for view in views})
-    mechanisms = tuple(choose(cells, epsilon).mechanism for cells in cell_counts)
+    mechanisms = tuple(choose(cells, epsilon, rule).mechanism for cells in cell_counts)
     return Choice(Views(sizes, tuple(views), mechanisms))
 
 
@@ -74,3 +79,7 @@ class ReportedViews:
             table for reported, table in self.tables.items() if set(view) <= set(reported)
         ]
         return weighted_mean([table.project(view) for table in containing])
+
+    def unbiased(self, view: View) -> MarginalTable:
+        """Return the same table: it is unbiased."""
+        return self.table(view)

@@ -1,5 +1,8 @@
 """View selection: how many views CALM asks about, of how many attributes, and which.
 
+Documents that state the method "calm" have these views.  New tasks are planned by
+``view_planning.py``.
+
 A view of more attributes answers more but spreads its users over more cells (noise error).  More
 views contain more sets but have fewer users each (sampling error).  Both errors have formulas.  How
 well views determine the tables that they do not contain depends on the data; ``threshold`` stands

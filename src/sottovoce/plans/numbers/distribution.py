@@ -1,9 +1,11 @@
 """The distribution of a number: shape, mean, variance and quantiles, from one bucket each.
 
-Reports by Square Wave, decoded by expectation maximisation with smoothing (EMS).  Errors come from
-a parametric bootstrap of the whole decoding.  Intervals of the mean cover as stated.  Intervals of
-quantiles cover inside a smooth shape and miss at its ends and at narrow peaks, which smoothing
-flattens; docs/evidence/numbers.md has the measured coverage.
+Reports by Square Wave, decoded by expectation maximisation with smoothing (EMS).  Errors of the
+mean, the variance and single buckets come from a parametric bootstrap of the whole decoding, those
+of quantiles and ranges from the likelihood of the reports, which assumes no shape: see
+likelihood_intervals.py.  Intervals of the mean, of quantiles and of ranges cover as stated.  Those
+of single buckets do not at narrow peaks, which smoothing flattens; docs/evidence/quantiles.md has
+the measured coverage.
 
 With the defence "graded" everybody reports in one of several graded groups, and false reports are
 found and removed: see graded_groups.py.  That costs accuracy where nobody lies.
@@ -11,8 +13,9 @@ found and removed: see graded_groups.py.  That costs accuracy where nobody lies.
 Source: Li et al. 2020.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +27,14 @@ from sottovoce.answers.export import optional
 from sottovoce.answers.number_answer import NumberAnswer
 from sottovoce.answers.outcome import Outcome
 from sottovoce.arrays import Floats
-from sottovoce.core.cumulative_band import CumulativeBand, QuantileTotal
+from sottovoce.core.cumulative_band import CumulativeBand, Intervals, QuantileTotal, RangeTotal
 from sottovoce.core.estimate import Total
 from sottovoce.core.settings import open_share
 from sottovoce.domains.buckets import Buckets
 from sottovoce.domains.real_range import check_points
 from sottovoce.errors import ParameterError
+from sottovoce.maths.em import Sliding
+from sottovoce.maths.normal import quantile as normal_quantile
 from sottovoce.mechanisms.numeric import NumericMechanism
 from sottovoce.mechanisms.square_wave import SquareWave
 from sottovoce.plans.numbers.graded_answer import graded_answer, widened
@@ -39,6 +44,7 @@ from sottovoce.plans.numbers.graded_groups import (
     check_probe,
     graded_question,
 )
+from sottovoce.plans.numbers.likelihood_intervals import LikelihoodIntervals
 from sottovoce.plans.numbers.mean import numeric, on_scale
 from sottovoce.plans.numbers.truth import true_figures
 from sottovoce.tasks.collected import Collected
@@ -49,6 +55,10 @@ from sottovoce.tasks.round import Round
 BUCKETS = 512
 DEFENDED_BUCKETS = 64  # the filters fit false reports to every output: fewer are more certain
 QUARTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+INTERVALS = (
+    "quantiles and ranges by the likelihood of the reports; mean, variance and buckets by bootstrap"
+)
+_ERROR_LEVEL = 0.95  # of the interval that the error of a quantile is taken from
 FIGURES = ("mean", "variance", *(f"{100 * share:g} %" for share in QUARTILES))
 
 
@@ -99,6 +109,7 @@ class Distribution(Plan, kind="distribution"):
             labels,
             estimate,
             "square_wave",
+            details={"intervals": INTERVALS},
             edges=edges,
             linear_mean=linear_mean,
             band=self._band(collected),
@@ -217,12 +228,68 @@ class DistributionAnswer(Answer):
         return self._figure(lambda shares: shares @ self.middles**2 - (shares @ self.middles) ** 2)
 
     def quantile(self, share: float) -> Total:
-        """Return the number that this share of people is below, with its bootstrap error."""
+        """Return the number that this share of people is below.
+
+        Its interval is that of the likelihood, and its error what a normal interval of that length
+        would have.  With a defence both are those of the bootstrap.
+        """
         open_share("share", share)
         figure = self._figure(lambda shares: self._quantiles(shares, share))
+        intervals = self._quantile_intervals(share)
         return QuantileTotal(
-            figure.total, figure.variance, band=self.band, edges=self.edges, share=share
+            figure.total,
+            _variance_of(intervals) if intervals else figure.variance,
+            band=self.band,
+            edges=self.edges,
+            share=share,
+            intervals=intervals,
         )
+
+    def _quantile_intervals(self, share: float) -> Intervals | None:
+        likelihood = self._likelihood
+        if likelihood is None:
+            return None
+
+        def intervals(level: float) -> tuple[float, float]:
+            first, last = likelihood.quantile(share, level)
+            return float(self.edges[first]), float(self.edges[last])
+
+        return intervals
+
+    def sum(self, values: Iterable[str]) -> Total:
+        """Return how many people are in several intervals together.
+
+        Its interval is that of the likelihood.  Bounds that allow for false reports are known for
+        neighbours alone.
+        """
+        wanted = list(values)
+        total = super().sum(wanted)
+        likelihood = self._likelihood
+        if likelihood is None:
+            return total
+        inside = np.isin(self.labels, wanted)
+        users = self.estimate.users
+
+        def intervals(level: float) -> tuple[float, float]:
+            low, high = likelihood.share(inside, level)
+            return users * low, users * high
+
+        places = np.flatnonzero(inside)
+        neighbours = len(places) > 0 and len(places) == places[-1] - places[0] + 1
+        return RangeTotal(
+            total.total,
+            _variance_of(intervals),
+            band=self.band if neighbours else None,
+            first=int(places[0]) if neighbours else 0,
+            last=int(places[-1]) + 1 if neighbours else 0,
+            users=users,
+            intervals=intervals,
+        )
+
+    @property
+    def _likelihood(self) -> LikelihoodIntervals | None:
+        """Return what the reports themselves say; None with a defence, which removes some."""
+        return None if self.band is None else _likelihood_of(self.band)
 
     def measures(self) -> NumberAnswer:
         """Return mean, variance and quantiles together."""
@@ -271,3 +338,14 @@ class DistributionAnswer(Answer):
         """Return the quantile of every row, interpolated within intervals."""
         sums = np.concatenate([np.zeros((len(shares), 1)), shares.cumsum(axis=1)], axis=1)
         return np.array([np.interp(share, row, self.edges) for row in sums])
+
+
+@lru_cache(maxsize=8)
+def _likelihood_of(band: CumulativeBand) -> LikelihoodIntervals:
+    return LikelihoodIntervals(band.counts, Sliding(band.inside, band.outside, band.window))
+
+
+def _variance_of(intervals: Intervals) -> float:
+    """Return the variance of a normal number whose 95 % interval is as long."""
+    low, high = intervals(_ERROR_LEVEL)
+    return ((high - low) / (2 * normal_quantile(_ERROR_LEVEL))) ** 2

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.accounting.blanket import Blanket
+from sottovoce.accounting.batch import ShuffledBatch
+from sottovoce.accounting.blanket import BLOCKS, Blanket
+from sottovoce.accounting.targets import CentralTarget
 from sottovoce.lab.baselines.tree_hist import TreeHist
 from sottovoce.lab.experiments.wang_chapter9.succinct_histograms import (
     DELTA,
@@ -82,6 +84,7 @@ def test_the_target_is_met_because_the_coin_is_secret():
     """All levels hide each other; with a known coin only one level's reports would."""
     ours = ShuffledSearch(1.0, 14.0)
     ask = ours.task(ours.local).opening.ask
-    assert ask.blanket.epsilon(SEARCHERS, 0, DELTA) <= 1.0
+    target = CentralTarget(1.0, DELTA)  # the delta at this epsilon is what was searched for
+    assert target.surplus(ask.blanket, ShuffledBatch(SEARCHERS), BLOCKS) <= 0
     alone: Blanket = ask.members[-1].mechanism.blanket
     assert alone.epsilon(SEARCHERS // ours.plan.groups, 0, DELTA) > 1.2

@@ -1,9 +1,8 @@
-"""The expected squared error of a table by CALM and by the best published alternatives.
+"""The expected squared error of a table by our own method and by the best published alternatives.
 
-The errors of unbiased methods are exact for rare cells.  That of CALM is its noise and sampling
-error; the data may add what views do not determine.  Methods that cannot be asked are left out:
-CALM where there are too few users to see every attribute, others where there are too many tables,
-coefficients or combinations.
+The errors of unbiased methods are exact for rare cells.  That of pooled views is an average over
+typical tables.  Methods that cannot be asked are left out: there are too many tables, coefficients
+or combinations.
 
 Source: Cormode 2018, section 4; Wang 2021, section 6.2.
 """
@@ -18,12 +17,12 @@ import numpy as np
 
 from sottovoce.core.settings import epsilon as check_epsilon
 from sottovoce.core.settings import whole, wholes
-from sottovoce.errors import ParameterError
 from sottovoce.lab.baselines.marginals.whole_table import MAX_CELLS
 from sottovoce.lab.baselines.parities import MAX_COEFFICIENTS, bits_of, coefficient_count
 from sottovoce.plans.frequencies.choose_mechanism import choose
 from sottovoce.plans.marginals.advice import misplaced_share
-from sottovoce.plans.marginals.view_selection import ViewSelection
+from sottovoce.plans.marginals.marginals import METHOD
+from sottovoce.plans.marginals.view_planning import ViewPlanning
 
 MAX_TABLES = 10_000  # that everybody may be asked about one of
 
@@ -43,7 +42,7 @@ def compare_methods(
     """Return the methods that can be asked, the one with the least error first.
 
     >>> [error.method for error in compare_methods(1 << 16, [2] * 16, 1.0, 3)][:2]
-    ['calm', 'inp_ht']
+    ['pooled', 'inp_ht']
     """
     whole("users", users, 1)
     wholes("sizes", sizes, 2)
@@ -51,7 +50,7 @@ def compare_methods(
     whole("order", order, 1, len(sizes))
     setting = _Setting(users, tuple(sizes), epsilon, order)
     errors = {
-        "calm": setting.calm(),
+        METHOD: setting.pooled(),
         "inp_ht": setting.coefficients(),
         "am": setting.all_marginals(),
         "fc": setting.whole_table(),
@@ -76,12 +75,9 @@ class _Setting:
     epsilon: float
     order: int
 
-    def calm(self) -> float | None:
-        selection = ViewSelection(self.users, self.sizes, self.epsilon, self.order)
-        try:
-            return selection.expected_error(selection.layout())
-        except ParameterError:
-            return None  # too few users
+    def pooled(self) -> float:
+        planning = ViewPlanning(self.users, self.sizes, self.epsilon, self.order)
+        return planning.expected_error(planning.layout())
 
     def coefficients(self) -> float | None:
         """Return |T| c^2 / n (1 - 1/L) per cell, for L codes of the bits of its attributes."""

@@ -73,6 +73,10 @@ class HadamardSpectrum:
         unknown = np.ones(len(self.times))
         return np.divide(noise, self.times, out=unknown, where=self.times > 0)
 
+    def unbiased(self, view: View) -> MarginalTable:
+        """Return the same table: it is unbiased."""
+        return self.table(view)
+
     def table(self, view: View) -> MarginalTable:
         """Return the table of a view from all coefficients within it."""
         family = self.family

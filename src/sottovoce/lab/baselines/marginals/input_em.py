@@ -67,6 +67,10 @@ class InputEM:
         """Return the table of a view that explains the reports best, as one row."""
         return maximise(self.observed(view)[None], self.channels(view), warm=self.warm)
 
+    def unbiased(self, view: View) -> MarginalTable:
+        """Return the same table: the method has no unbiased one."""
+        return self.table(view)
+
     def table(self, view: View) -> MarginalTable:
         """Return the table of a view; its covariance is the spread of replicates of the reports."""
         observed = self.observed(view)

@@ -58,6 +58,10 @@ class WholeTable:
     def users(self) -> int:
         return self.estimate.users
 
+    def unbiased(self, view: View) -> MarginalTable:
+        """Return the same table: it is unbiased, but for that of HCMS."""
+        return self.table(view)
+
     def table(self, view: View) -> MarginalTable:
         """Return the sums of the cells behind every cell of a view."""
         users = self.users

@@ -17,10 +17,10 @@ import numpy as np
 from sottovoce.answers.export import optional
 from sottovoce.arrays import Floats
 from sottovoce.core.settings import choice
+from sottovoce.lab.baselines.marginals.calm import Calm
 from sottovoce.lab.baselines.marginals.hadamard_spectrum import HadamardSpectrum
 from sottovoce.lab.baselines.parities import Parities
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.plans.marginals.calm import Calm
 from sottovoce.plans.marginals.independence import dependence
 from sottovoce.plans.marginals.marginal_table import (
     MarginalTable,

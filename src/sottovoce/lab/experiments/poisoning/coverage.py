@@ -16,7 +16,7 @@ LARGEST = 10
 class CorrectedCoverage:
     """Shares of values whose interval has the truth: of all, the targets, the ten largest.
 
-    ``width`` is the mean width, in parts of that from the honest reports alone.
+    ``width`` is the mean standard error, in parts of that from the honest reports alone.
     """
 
     all: float
@@ -34,8 +34,7 @@ def coverage(collection: Poisoned) -> CorrectedCoverage:
     count = len(collection.reports) - collection.attackers
     mechanism = collection.mechanism
     honest = mechanism.estimate(mechanism.tally(collection.reports[:count]))
-    honest_low, honest_high = honest.interval(LEVEL)
-    width = ((high - low) / estimate.users).mean() / ((honest_high - honest_low) / count).mean()
+    width = (estimate.errors / estimate.users).mean() / (honest.errors / count).mean()
     largest = np.argsort(-collection.truth)[:LARGEST]
     return CorrectedCoverage(
         float(inside.mean()),

@@ -70,7 +70,7 @@ class Sizes:
     runs: int = 10
     other_runs: int = 2
     power_runs: int = 3
-    coverage_runs: int = 4
+    coverage_runs: int = 2
     clean_rounds: int = 1000
 
 
@@ -193,7 +193,7 @@ def _is_seen(pieces: Pieces, scenario: Scenario, seed: int) -> bool:
 
 def _coverage_section(pieces: Pieces, runs: int) -> str:
     lines = ["## Intervals of corrected answers", "", _COVERAGE.format(runs=runs), ""]
-    lines += ["| attack | all values | targets | ten largest | of the honest width |"]
+    lines += ["| attack | all values | targets | ten largest | of the honest error |"]
     lines += ["|---|---:|---:|---:|---:|"]
     for number, scenario in enumerate(COVERED):
         first = FIRST_SEED + 200_000 + 1000 * number
@@ -262,8 +262,8 @@ that of the honest reports alone."""
 _POWER = """Share of {runs} runs in which any test alarmed, by the share of false reports."""
 _COVERAGE = """Share of values whose 95 % interval contains the truth about the honest people,
 means of {runs} runs with 30,000 reports, 256 values, epsilon 2 and 8 targets.  Errors come from
-doing the whole correction again on halves of the reports.  The last column is the mean width of the
-intervals, in parts of those of the honest reports alone."""
+doing the whole correction again on halves of the reports.  The last column is the mean standard
+error, in parts of that from the honest reports alone."""
 _CLEAN = """{count} honest rounds: Zipf 0 to 1.8 and five shapes after real data, 16 to 2^20
 values, 1,000 to 1,000,000 people, epsilon 0.5 to 3.  The least p-value of so many independent
 rounds is expected near 1 / rounds, or above where the bound is not tight."""

@@ -16,11 +16,11 @@ from sottovoce.arrays import Floats, Longs
 from sottovoce.domains.bits import Bits
 from sottovoce.errors import NoDataError
 from sottovoce.lab.aggregate import draw_answer
+from sottovoce.lab.baselines.pem import PrefixExtending
 from sottovoce.lab.baselines.pem1 import pem1
 from sottovoce.lab.populations.zipf import zipf
 from sottovoce.lab.truth.metrics import f1
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
-from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
 from sottovoce.tasks.task import Task
 
 USERS = 1_000_000
@@ -68,24 +68,24 @@ def people(holders: Mapping[int, int]) -> Longs:
     return np.repeat(np.array(list(holders), np.uint64), list(holders.values()))
 
 
-def published_pem(top: int = TOP, groups: int = 6, **settings: Any) -> HeavyHitters:
+def published_pem(top: int = TOP, groups: int = 6, **settings: Any) -> PrefixExtending:
     """Return the published search of 64-bit values; its last group is one sixth of the users."""
-    return HeavyHitters(LONG, top, groups=groups, **settings)
+    return PrefixExtending(LONG, top, groups=groups, **settings)
 
 
-def one_bit_pem(top: int = TOP, **settings: Any) -> HeavyHitters:
+def one_bit_pem(top: int = TOP, **settings: Any) -> PrefixExtending:
     """Return the search that adds one bit with every group (PEM1)."""
     return pem1(LONG, top, **settings)
 
 
 @cache
-def task_of(plan: HeavyHitters, epsilon: float) -> Task:
+def task_of(plan: PrefixExtending, epsilon: float) -> Task:
     """Return the task of a search."""
     return Task("long values", plan, epsilon)
 
 
 def search(
-    plan: HeavyHitters, epsilon: float, holders: Mapping[int, int], seed: int
+    plan: PrefixExtending, epsilon: float, holders: Mapping[int, int], seed: int
 ) -> dict[str, float]:
     """Return the labels and totals that a search finds, with drawn counts instead of reports.
 
@@ -100,14 +100,14 @@ def search(
 
 @cache
 def searches(
-    plan: HeavyHitters, epsilon: float, runs: int = RUNS, seed: int = 0
+    plan: PrefixExtending, epsilon: float, runs: int = RUNS, seed: int = 0
 ) -> list[dict[str, float]]:
     """Return what repeated searches of the geometric population find."""
     return [search(plan, epsilon, geometric(), 1000 * seed + run) for run in range(runs)]
 
 
 def f1_scores(
-    plan: HeavyHitters, epsilon: float, top: int = TOP, runs: int = RUNS, seed: int = 0
+    plan: PrefixExtending, epsilon: float, top: int = TOP, runs: int = RUNS, seed: int = 0
 ) -> Floats:
     """Return F1 of repeated searches of the geometric population."""
     truth = most_frequent(geometric(), top)

@@ -14,13 +14,14 @@ import numpy as np
 
 from sottovoce.arrays import Floats, Ints
 from sottovoce.lab.baselines.marginals.baseline_marginals import BaselineMarginals
+from sottovoce.lab.baselines.marginals.calm import Calm
 from sottovoce.lab.populations.records import as_columns, record_domain
 from sottovoce.lab.simulate import simulate
-from sottovoce.plans.marginals.calm import Calm
 from sottovoce.plans.marginals.chow_liu import to_distribution
 from sottovoce.plans.marginals.marginal_table import Model, View
-from sottovoce.plans.marginals.marginals import Marginals
+from sottovoce.plans.marginals.marginals import METHOD, Marginals
 from sottovoce.plans.marginals.maximum_entropy import fit_tables
+from sottovoce.plans.marginals.pooled_tables import PooledTables
 from sottovoce.tasks.task import Task
 
 
@@ -34,11 +35,11 @@ class MarginalsSetting:
     epsilon: float
 
     def plan(self, users: int) -> Marginals:
-        """Return the plan of the method: CALM, or one of the baselines."""
+        """Return the plan of the method: our own, or one of the baselines."""
         domain: Any = record_domain(self.sizes)
-        if self.method == "calm":
+        if self.method == METHOD:
             return Marginals(domain, users, self.order)
-        return BaselineMarginals(domain, self.method, self.order)
+        return BaselineMarginals(domain, self.method, self.order, users)
 
     def collect(self, records: Ints, seed: int) -> Model:
         """Return what is known after a genuine collection of these records."""
@@ -57,7 +58,7 @@ def random_views(attributes: int, order: int, count: int = 50, seed: int = 0) ->
 
 def estimated_table(model: Model, view: View) -> Floats:
     """Return the table of a view as a distribution, whatever the method."""
-    if isinstance(model, Calm):
+    if isinstance(model, (Calm, PooledTables)):
         return to_distribution(model.fit(view).table)
     return to_distribution(model.table(view).shares)
 

@@ -86,8 +86,10 @@ class ShuffledSearch:
 
     def level_variance(self, local: float) -> float:
         """Return the variance of the share of a candidate that nobody holds, on the last level."""
-        question = self.task(local).opening.question(Address(0, self.plan.groups - 1))
-        group = self.users / self.plan.groups
+        opening = self.task(local).opening
+        last = self.plan.groups - 1
+        question = opening.question(Address(0, last))
+        group = self.users * opening.ask.coin_share(last)
         return float(question.mechanism.pure().noise.variances(np.zeros(1), 1)[0]) / group
 
     def precision(self, runs: int = RUNS, exponent: float = 1.3) -> float:

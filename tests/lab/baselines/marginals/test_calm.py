@@ -7,11 +7,12 @@ import pytest
 import sottovoce as sv
 from plans.marginals.agreement import disagreement
 from sottovoce.errors import ParameterError
+from sottovoce.lab.baselines.marginals.baseline_marginals import BaselineMarginals
+from sottovoce.lab.baselines.marginals.calm import Calm
 from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.experiments.cormode.independence_power import DrawnCollection
 from sottovoce.lab.experiments.wang_chapter6.marginal_errors import MarginalsSetting
 from sottovoce.lab.populations.records import as_columns, record_domain, true_table
-from sottovoce.plans.marginals.calm import Calm
 from sottovoce.plans.marginals.consistency import make_consistent
 from sottovoce.plans.marginals.marginal_table import MarginalTable, project
 from sottovoce.plans.marginals.maximum_entropy import MAX_SWEEPS
@@ -27,7 +28,7 @@ def people(users, seed, joint=JOINT):
 
 
 def asked(records, epsilon=1.0, seed=0, order=2, sizes=SIZES):
-    plan = sv.Marginals(record_domain(sizes), len(records), order)
+    plan = BaselineMarginals(record_domain(sizes), "calm", order, len(records))
     return sv.simulate(sv.Task("tables", plan, epsilon=epsilon), as_columns(records), seed=seed)
 
 
@@ -116,7 +117,7 @@ def test_replicates_together_are_replicates_one_by_one(answer):
 
 
 def test_redrawn_noise_has_the_covariance_of_the_reports(monkeypatch, answer):
-    monkeypatch.setattr("sottovoce.plans.marginals.calm.REPLICATES", 20_000)
+    monkeypatch.setattr("sottovoce.lab.baselines.marginals.calm.REPLICATES", 20_000)
     noise = answer.model.noise((0, 1), np.random.default_rng(2)).reshape(20_000, -1)
     stated = answer.model.reported.tables[0, 1].covariance
     spread = np.sqrt((np.outer(np.diag(stated), np.diag(stated)) + stated**2) / 20_000)

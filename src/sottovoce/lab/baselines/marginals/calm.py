@@ -1,9 +1,8 @@
 """CALM, consistent adaptive local marginals: what is computed from the reported views.
 
-For many attributes, for attributes of several values, and for tables whose order is not known
-beforehand.  The reported views are made consistent.  A table inside a view is that view, projected;
-any other table is the one with the most entropy among those that have the views' marginals.  The
-result is slightly biased and much more precise than the reported views.
+A baseline; its views are those of ``plans/marginals/view_selection.py``.  The reported views are
+made consistent.  A table inside a view is that view, projected; any other table is the one with the
+most entropy among those that have the views' marginals.
 
 Errors come from replicates: noise with the covariance of the reports is added to the consistent
 views, and the whole procedure is repeated on them.  In simulations of three populations, 60 to 100
@@ -63,8 +62,16 @@ class Calm:
         cells = np.stack([replicate.table.ravel() for replicate in replicates])
         errors = cells - estimate.table.ravel()
         covariance = errors.T @ errors / len(errors)
-        raw = self.reported.table(view) if self.reported.contains(view) else None
-        return MarginalTable(view, estimate.table, covariance, self._steps(estimate), raw)
+        contained = self.reported.contains(view)
+        raw = self.reported.table(view) if contained else None
+        steps = self._steps(estimate)
+        return MarginalTable(view, estimate.table, covariance, steps, raw, guessed=not contained)
+
+    def unbiased(self, view: View) -> MarginalTable:
+        """Return the table as it was reported, or by maximum entropy where no view contains it."""
+        if self.reported.contains(view):
+            return self.reported.table(view)
+        return self.table(view)
 
     def _steps(self, fitted: FittedTable) -> tuple[str, ...]:
         agreement = f"{len(self.views)} views made consistent"
