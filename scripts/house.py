@@ -44,8 +44,8 @@ LAYERS = (
 SIGNATURES = (
     "the constructors of plans (`Table`, `AdaptiveTopItems`, `Marginals`, `Mean`, `Distribution`)."
     " Their parameters are the settings of a task file, nearly all with defaults and given"
-    " by name. An object of settings in between would be one more thing to find for whoever writes a"
-    " first task."
+    " by name. An object of settings in between would be one more thing to find for whoever"
+    " writes a first task."
 )
 BODIES = "commits cannot be changed once others build on them."
 ANSWER = (

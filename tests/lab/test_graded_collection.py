@@ -1,13 +1,33 @@
 """A few hundred enrolled devices through a collector that is killed.
 
-``scripts/graded_groups.py`` does the same with 10,000.
+``scripts/graded_groups.py`` does the same with 10,000.  ``tests/system/test_graded.py`` kills a
+collector every day; here only the devices are made daily.
 """
 
-from sottovoce.lab.graded_collection import GradedSettings, MessageRefusal, graded_run
+import pytest
+
+from sottovoce.lab.graded_collection import (
+    GradedSettings,
+    MessageRefusal,
+    enrolled_devices,
+    graded_run,
+)
 
 SMALL = GradedSettings(devices=600, epsilon=0.5, buckets=16)
 
 
+def test_every_token_pays_for_the_message_of_its_group():
+    tokens = [f"token {number}" for number in range(SMALL.devices)]
+    devices = enrolled_devices(SMALL, tokens)
+    assert sorted(devices.tokens) == sorted(tokens)
+    assert devices.honest.sum() == pytest.approx(1)
+    assert devices.answer.users == SMALL.devices
+    place = devices.of_member(0, 100)
+    assert place >= 100
+    assert len(devices.messages[place]) == min(len(message) for message in devices.messages)
+
+
+@pytest.mark.papers
 def test_the_answer_survives_the_kill_and_dishonest_messages_are_refused():
     run = graded_run(SMALL)
     print(run.divergences, run.refusals)

@@ -33,7 +33,7 @@ def spread(each, mixture):
     return weights
 
 
-def grid_of_mixtures(steps=40):
+def grid_of_mixtures(steps=20):
     """All weights of four components in steps."""
     for first, second, third in product(range(steps + 1), repeat=3):
         if first + second + third <= steps:

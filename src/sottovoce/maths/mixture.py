@@ -22,8 +22,7 @@ below a threshold.  One step of the constrained Newton method:
 The best mixture has few components, which is why it is found in a few steps where expectation
 maximisation needs thousands.
 
-Source: Wang 2007, On fast computation of the non-parametric maximum likelihood estimate of a mixing
-distribution.
+Source: Y. Wang 2007.
 """
 
 from dataclasses import dataclass, replace

@@ -19,7 +19,7 @@ def observed(count, runs, queries):
 
 @pytest.fixture(scope="module")
 def few():
-    return observed(5, 12, 3)
+    return observed(3, 12, 3)
 
 
 def test_a_world_is_the_same_for_the_same_seed():
@@ -31,7 +31,7 @@ def test_a_world_is_the_same_for_the_same_seed():
 def test_a_few_worlds_are_covered_and_narrower_intervals_are_caught(few, monkeypatch):
     """Numbers of one query depend on each other, so the window is calibrated, not derived."""
     overall = SqlCoverage.of(few)
-    assert overall.figures > 500
+    assert overall.figures > 300
     assert 0.92 < overall.covered <= 0.99
     assert overall.certain_and_wrong == 0
     interval = sql_coverage.Figure.interval

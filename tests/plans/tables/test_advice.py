@@ -72,7 +72,9 @@ def test_bad_requests_are_refused():
     with pytest.raises(ParameterError):
         advise_tables(TABLE, [RANGE], users=1, epsilon=1.0)
     with pytest.raises(ParameterError):
-        advise_tables(TABLE, ["SELECT MIN(age) FROM people"], users=1_000, epsilon=1.0)
+        advise_tables(TABLE, ["SELECT DISTINCT age FROM people"], users=1_000, epsilon=1.0)
+    with pytest.raises(ParameterError, match="must ask for numbers"):
+        advise_tables(TABLE, ["SHOW TABLES"], users=1_000, epsilon=1.0)
 
 
 def test_a_fan_out_chooses_itself():

@@ -37,7 +37,7 @@ from sottovoce.postprocess.norm_sub import norm_sub
 
 _MIN_SPREAD = 1e-6
 # Residuals have heavier tails than the law that was fitted to them: their variance is multiplied.
-# Calibrated, so that intervals cover on the tables of docs/evidence/joint-tables.md.
+# Calibrated, so that intervals cover on the tables of lab/experiments/joint_tables.py.
 CAUTION = 2.0
 
 

@@ -19,7 +19,9 @@ for most shapes, and too narrow where many empty buckets lie beside the quantile
 few, or where a range ends at a spike that is all there is; docs/evidence/quantiles.md has the
 measured coverage.
 
-Source: Owen 1990 for the inversion of likelihood ratios; Wang 2007 for the computation.
+The ratio is inverted as in an empirical likelihood.
+
+Source: Owen 1990.
 """
 
 from dataclasses import dataclass

@@ -119,6 +119,8 @@ def _rated(layout: Layout, queries: Sequence[str], users: int) -> RatedLayout | 
     relative = []
     for text in queries:
         query = read(text, source)
+        if query.schema:
+            raise ParameterError("`queries` must ask for numbers, not for the tables")
         try:
             plan = plan_query(query, source)
             row = plan.rows[0]

@@ -55,7 +55,7 @@ class Database(Answers):
 
         ``parameters`` are the values of ``?`` in order, or of ``:name`` by name.
         """
-        query = read(text, Source(self.layout), parameters)
+        query = read(text, Source(self.layout, parameters=parameters))
         return self.explain(query) if query.explain else self.answer(query)
 
     def explain(self, query: Query) -> Explanation:

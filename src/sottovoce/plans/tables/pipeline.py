@@ -10,7 +10,7 @@ plan that the other passes would execute.
 Source: Wang 2021, chapter 7; Xu 2020.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sottovoce.plans.tables.combine import combine
@@ -25,11 +25,11 @@ from sottovoce.plans.tables.weigh import weigh
 from sottovoce.sql.query import Query
 
 
-def read(text: str, source: Source, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> Query:
+def read(text: str, source: Source) -> Query:
     """Return what a text asks of the tables; the front end of SQL does it."""
     from sottovoce.sql.reading import read as read_query
 
-    return read_query(text, source.layout.tables, parameters)
+    return read_query(text, source.layout.tables, source.parameters)
 
 
 PLANNING = (demand, weigh, predict, select)  # Query -> QueryPlan

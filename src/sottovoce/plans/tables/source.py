@@ -2,9 +2,9 @@
 answered.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sottovoce.plans.tables.layout import Layout
 from sottovoce.tasks.collected import Collected
@@ -22,13 +22,15 @@ class Source:
 
     ``counts_rows`` asks for an estimate of the records of every row beside its numbers.
     ``withheld`` picks the rows that may not be shown; nothing else is done with their numbers, so
-    that neither HAVING nor ORDER BY tells about them.
+    that neither HAVING nor ORDER BY tells about them.  ``parameters`` are the values that the text
+    of a query leaves open.
     """
 
     layout: Layout
     collected: Collected | None = field(default=None, repr=False)
     counts_rows: bool = False
     withheld: Withheld | None = None
+    parameters: Sequence[Any] | Mapping[str, Any] = ()
 
     @property
     def coins_checked(self) -> bool:

@@ -28,6 +28,8 @@ export function read(document: Json, reading: Reading): Family {
   const different = new Set(columns.map(String)).size;
   need(different === columns.length, "`columns` must not list a view twice");
   const bySize = new Map(mechanisms.map((mechanism) => [String(mechanism.size), mechanism]));
+  // Equal mechanisms may be one object, so that the check below would not see them.
+  need(bySize.size === mechanisms.length, "`mechanisms` must not serve a size twice");
   const members = columns.map((own) => {
     const ownSizes = own.map((column) => sizes[Number(column)]!);
     const encoding = view({ columns: own, sizes: ownSizes });
