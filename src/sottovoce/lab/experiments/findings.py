@@ -33,7 +33,6 @@ from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.oue import OUE
 from sottovoce.mechanisms.subset import SubsetSelection
 from sottovoce.plans.frequencies.choose_mechanism import choose
-from sottovoce.plans.heavy_hitters.advice import group_sizes
 from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
 from sottovoce.plans.itemsets.itemsets import Itemsets
 from sottovoce.plans.itemsets.top_items import TopItems
@@ -95,7 +94,7 @@ def false_search_findings(users: int, epsilon: float) -> FalseFindings:
     shorter, longer = plan.lengths[-2:]
     mechanism = AffinePrefix(epsilon, 1 << longer)
     candidates = plan.limits.kept << (longer - shorter)
-    return false_findings(mechanism, group_sizes(plan, users)[-1], candidates)
+    return false_findings(mechanism, users // plan.groups, candidates)
 
 
 @dataclass(frozen=True)
