@@ -3,6 +3,7 @@ too few users.
 """
 
 import csv
+import json
 
 import pytest
 
@@ -65,11 +66,13 @@ def test_a_task_that_is_still_open_has_no_answer(run, tmp_path):
 
 def test_too_few_users_have_no_answer(run, tmp_path):
     collected(tmp_path, minimum=9)
-    run("task", "close", "count", "--data", tmp_path, "--now")
-    refused = run("answer", "count", "--data", tmp_path, "--json")
+    run("task", "close", "count", "--data", tmp_path, "--now", "--force")
+    refused = run("answer", "count", "--data", tmp_path)
     assert refused.exit_code != 0
     assert "fewer than 9 users" in refused.stderr
     assert refused.stdout == ""
+    as_json = run("answer", "count", "--data", tmp_path, "--json")
+    assert "fewer than 9 users" in json.loads(as_json.stdout)["error"]
 
 
 @pytest.mark.parametrize("wrong", [["--level", 0.2], ["--level", "much"], ["--method", "magic"]])
