@@ -153,7 +153,9 @@ class Site:
         }:
             for name, asked in waiting.items():
                 if self.asked(name) == asked:
-                    self.request("POST", f"/v1/tasks/{name}/close?at_once=true", token="operator")
+                    self.request(
+                        "POST", f"/v1/tasks/{name}/close?at_once=true&force=true", token="operator"
+                    )
             sleep(0.05)
 
     def _past(self, name, asked):
