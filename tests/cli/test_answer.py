@@ -72,7 +72,7 @@ def test_too_few_users_have_no_answer(run, tmp_path):
     assert "fewer than 9 users" in refused.stderr
     assert refused.stdout == ""
     as_json = run("answer", "count", "--data", tmp_path, "--json")
-    assert "fewer than 9 users" in json.loads(as_json.stdout)["error"]
+    assert "fewer than 9 users" in json.loads(as_json.stderr)["error"]
 
 
 @pytest.mark.parametrize("wrong", [["--level", 0.2], ["--level", "much"], ["--method", "magic"]])

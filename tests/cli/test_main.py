@@ -88,10 +88,10 @@ def test_an_error_leaves_its_exit_code_and_one_line_on_stderr():
 )
 def test_an_error_is_json_where_json_is_asked_for(run, words, code):
     result = run(*words, "--json")
-    document = json.loads(result.stdout)
+    document = json.loads(result.stderr)
     assert document["exit_code"] == result.exit_code == code
     assert document["error"]
-    assert result.stderr == ""
+    assert result.stdout == ""
 
 
 SERVER_COMMANDS = (

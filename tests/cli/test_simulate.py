@@ -125,7 +125,7 @@ def test_empty_cells_are_refused_unless_declining_is_an_answer(run, write):
     options = ("simulate", data, "--column", "pet", "--epsilon", 2, "--domain", "cat,dog", "--json")
     refused = run(*options)
     assert refused.exit_code == 3
-    assert "100 empty cells" in json.loads(refused.stdout)["error"]
+    assert "100 empty cells" in json.loads(refused.stderr)["error"]
     found = answers(run(*options, "--decline"))
     assert [(row["value"], row["truth"]) for row in found["pet"]["rows"]] == [
         ("cat", 100),

@@ -213,7 +213,8 @@ def test_a_possible_prefix_has_a_possible_extension_and_an_impossible_one_none(l
 def test_a_prefix_is_finished_if_only_one_text_begins_with_it(length, step):
     """All texts of up to two bytes: what is possible and finished begins exactly one of them."""
     domain = Strings(2)
-    numbers = [number_of(domain, text) for text in SHORT[2]]
+    # Some characters are composed to others, so that several texts are the same value.
+    numbers = sorted({number_of(domain, text) for text in SHORT[2]})
     prefixes = list(range(1 << (length - min(step, length))))
     extension = min(step, length)
     finished = domain.finished(prefixes, extension, length)

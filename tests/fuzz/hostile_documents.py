@@ -292,6 +292,8 @@ def _many_parts() -> Iterator[tuple[str, Content]]:
     yield "a bundle of 256 hashes", base(integers(2048), bundle([thin] * 256))
     slow = question(mechanism("subset", 2048))
     yield "a bundle of subsets", base(integers(2048), bundle([slow] * 100))
+    large = question(mechanism("subset", 1 << 13))
+    yield "a bundle of large subsets", base(integers(1 << 13), bundle([large] * 60))
     yield "one large subset", base(integers(4096), question(mechanism("subset", 4096)))
     parts = [question(mechanism("grr", 40), {"kind": "attribute", "column": 0})] * 4
     yield "a choice of bundles", base(records([40, 40]), choice([bundle(parts)] * 160))

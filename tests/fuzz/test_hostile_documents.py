@@ -89,7 +89,7 @@ def test_the_same_seed_gives_the_same_documents():
     ("bound", "most", "name"),
     [
         ("MAX_DOCUMENT_MEMBERS", 1 << 17, "2^17 layers"),
-        ("MAX_STEPS", 1 << 30, "subset 6.55e+04 0.001"),
+        ("MAX_STEPS", 1 << 30, "a bundle of large subsets"),
         ("MAX_REMEMBERED_BYTES", 1 << 30, "a wide report again and again"),
     ],
 )

@@ -73,9 +73,9 @@ def test_what_is_compared_stands_in_rows():
 
 def test_the_mechanism_that_a_plan_names_is_compared_with_the_usual_ones():
     usual = sv.advise(sv.Histogram(FOODS), users=9_000, epsilon=1.0)
-    named = sv.advise(sv.Histogram(FOODS, mechanism="subset"), users=9_000, epsilon=1.0)
+    named = sv.advise(sv.Histogram(FOODS, mechanism="hadamard"), users=9_000, epsilon=1.0)
     assert named.alternatives[:-1] == usual.alternatives
-    assert named.alternatives[-1].mechanism == "subset"
+    assert named.alternatives[-1].mechanism == "hadamard"
 
 
 @pytest.mark.parametrize("plan", [sv.Mean(0, 1), sv.Distribution(0, 1), sv.Tracking(FOODS, 3)])

@@ -67,11 +67,9 @@ class Commands(click.Group):
 
 
 def _fail(ctx: click.Context, message: str, exit_code: int) -> NoReturn:
-    """Print an error, as JSON where JSON was asked for, and end with its exit code."""
-    if ctx.meta[_JSON]:
-        click.echo(json.dumps({"error": message, "exit_code": exit_code}, ensure_ascii=False))
-    else:
-        click.echo(f"Error: {message}", err=True)
+    """Print an error to stderr, as JSON where JSON was asked for, and end with its exit code."""
+    document = json.dumps({"error": message, "exit_code": exit_code}, ensure_ascii=False)
+    click.echo(document if ctx.meta[_JSON] else f"Error: {message}", err=True)
     ctx.exit(exit_code)
 
 

@@ -22,6 +22,7 @@ from sottovoce.core.estimate import Estimate, Total
 from sottovoce.core.fake_votes import FakeCount, FakeVotes
 from sottovoce.core.influence import Exposure, Influence, InfluenceLaw
 from sottovoce.core.noise import Noise
+from sottovoce.core.support_law import SupportLaw
 from sottovoce.engine.files import replace_file
 from sottovoce.errors import MismatchError, ParameterError
 from sottovoce.mechanisms.base import Mechanism
@@ -29,7 +30,7 @@ from sottovoce.mechanisms.base import Mechanism
 _NOUNS: tuple[type[Any], ...] = (
     *(Outcome, Estimate, Total, Noise),
     *(Exposure, Influence, InfluenceLaw, CumulativeBand),
-    *(FakeVotes, FakeCount, ShuffledReports, Blanket),
+    *(FakeVotes, FakeCount, ShuffledReports, Blanket, SupportLaw),
 )
 
 
@@ -70,7 +71,7 @@ def _written(part: Any) -> Any:
         entries = {entry.name: _written(getattr(part, entry.name)) for entry in fields(part)}
         return {"noun": type(part).__name__, **entries}
     if isinstance(part, np.ndarray):
-        return {"array": part.tolist()}
+        return {"integers" if part.dtype.kind in "iu" else "array": part.tolist()}
     if isinstance(part, np.generic):
         return part.item()
     if isinstance(part, Mapping):
@@ -87,6 +88,8 @@ def _read(content: Any) -> Any:
         return content
     if "array" in content:
         return np.array(content["array"], np.float64)
+    if "integers" in content:
+        return np.array(content["integers"], np.int64)
     if "list" in content:
         return [_read(entry) for entry in content["list"]]
     if "entries" in content:

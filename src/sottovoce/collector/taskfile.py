@@ -165,11 +165,14 @@ def _plan_class(kind: str) -> type[Plan]:
 
 
 def _check_known(owner: str, entries: Iterable[str], known: set[str]) -> None:
-    """Refuse an entry that is not known, and name the one that was probably meant."""
-    for entry in sorted(set(entries) - set(known)):
+    """Refuse an entry that is not known, and name the one that was probably meant.
+
+    The entry itself is not shown: over HTTP an error repeats nothing of a request.
+    """
+    for entry in sorted(set(entries) - known):
         names = ", ".join(sorted(known))
         suggestion = did_you_mean(entry, known)
-        raise CodecError(f"{owner} has no entry {entry[:40]!r}, only {names}.{suggestion}")
+        raise CodecError(f"{owner} has an unknown entry; it may have {names}.{suggestion}")
 
 
 def _value(value: Any) -> Any:

@@ -138,6 +138,6 @@ def tracy_widom_quantile(tail: float) -> float:
     """Return the distance above the edge that is exceeded with a small probability.
 
     >>> round(tracy_widom_quantile(1e-6), 2)
-    6.29
+    6.28
     """
     return bisect(lambda distance: tracy_widom_tail(distance) > tail, 1.0, 60.0).high

@@ -26,7 +26,7 @@ def fieller(above: float, below: float, law: RatioLaw, reach: float) -> tuple[fl
     """Return the bounds of the interval; infinite ones if it is not bounded.
 
     >>> [round(bound, 3) for bound in fieller(10.0, 5.0, RatioLaw(0.01, 0.01), 2.0)]
-    [1.912, 2.095]
+    [1.914, 2.093]
     >>> fieller(10.0, 1.0, RatioLaw(0.01, 1.0), 2.0)
     (-inf, inf)
     """

@@ -26,7 +26,7 @@ def test_every_file_is_described_and_all_are_small():
     assert {path.name.removesuffix(".tsv.gz") for path in tables} == {
         *COUNTS,
         *BASKETS,
-        "accidents",
+        *("accidents", "adult", "health"),
     }
     for path in tables:
         assert f"`{path.name.removesuffix('.tsv.gz')}`" in readme

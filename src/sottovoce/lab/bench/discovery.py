@@ -37,6 +37,7 @@ from sottovoce.tasks.task import Task
 EPSILON = 2.0
 TOP = 16
 DOMAINS = (Bits(48), Bits(64), Strings(20))
+MIN_SCALE = 0.02  # so that every group has some users
 USERS = 1_000_000
 GROWING_USERS = (100_000, 300_000, 1_000_000)
 VALUES = 1000  # that somebody holds
@@ -50,12 +51,12 @@ FASTER = Goal("ratio", ">=", 20.0)
 def rows(scale: float) -> Iterator[BenchmarkRow]:
     """Yield making, decoding and finding for each length, then the growth with the users."""
     for domain in DOMAINS:
-        study = SearchStudy(domain, scaled(USERS, scale))
+        study = SearchStudy(domain, scaled(USERS, max(MIN_SCALE, scale)))
         yield _making_row(study)
         yield _decoding_row(study)
         yield _finding_row(study, max(2, int(DRAWN_SEARCHES * min(1.0, scale))))
     for domain in DOMAINS[::2]:
-        yield _growth_row(domain, [scaled(users, scale) for users in GROWING_USERS])
+        yield _growth_row(domain, [scaled(users, max(MIN_SCALE, scale)) for users in GROWING_USERS])
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,7 @@
 """Which mechanism for a domain and an epsilon, and why.
 
-By default the mechanism with the least exact variance, averaged over the domain, is chosen among
-those whose report has at most ten bytes and whose decoding does not compare every report with every
-value:
+The mechanism with the least exact variance, averaged over the domain, is chosen among those whose
+report has at most ten bytes and whose decoding does not compare every report with every value:
 
     GRR                 always
     subset selection    up to 80 values, one bit each
@@ -13,7 +12,10 @@ mechanisms; it equals GRR on the smallest domains, and affine response approache
 values.  Only above epsilon 9 and 60,000 values is there a better one with a short report, local
 hashing (OLH), and its decoding costs a hash per report and value.
 
-With the rule "grr or affine", which layers of tables use, subset selection is left out.
+With the rule "grr or affine" subset selection is left out.  It is ``TASK_RULE``, the rule of tasks
+and layers that name no mechanism: a document that was published under it must be read as the same
+task for ever.  Whoever wants subset selection names it (``sv.Histogram(labels, "subset")``); joint
+tables use it by themselves.
 
 The published rule (GRR below 3 e^epsilon + 2 values) compares GRR with unary encoding, which affine
 response beats on small domains; it stays available by name.
@@ -33,6 +35,7 @@ from sottovoce.mechanisms.subset import SubsetSelection
 
 MAX_WIDTH = 10  # bytes of a report, that of affine response
 RULES = ("least variance", "grr or affine", "published", "unary")
+TASK_RULE = "grr or affine"  # of tasks that name no mechanism
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from sottovoce.domains.listed import domain_of
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.numeric import NumericMechanism
-from sottovoce.plans.frequencies.choose_mechanism import choose
+from sottovoce.plans.frequencies.choose_mechanism import TASK_RULE, choose
 from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.plan import Plan
@@ -91,7 +91,7 @@ def mechanism_for(domain: Domain, epsilon: float, kind: str = "") -> Mechanism:
             f"`domain` must have a label for each value: a {domain.kind} domain has none"
         )
     if not kind:
-        return choose(domain.size, epsilon).mechanism
+        return choose(domain.size, epsilon, TASK_RULE).mechanism
     mechanism_class: Any = Mechanism.kinds[kind]
     if issubclass(mechanism_class, NumericMechanism):
         raise ParameterError(

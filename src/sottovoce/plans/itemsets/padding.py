@@ -72,7 +72,7 @@ def fit_padding(counts: Sequence[float], threshold: float, *, guarded: bool = Tr
     first gap beyond the length: one length believed in error there would change every answer.
 
     >>> fit_padding([50, 30, 15, 5], threshold=1)
-    Padding(length=3, correction=1.0294117647058822, confident=True)
+    Padding(length=3, correction=1.0294117647058822, confident=True, highest=1.0)
     """
     seen = [count if count > threshold else 0.0 for count in counts]
     if not any(seen):

@@ -21,7 +21,7 @@ def test_a_named_mechanism_asks_about_all_tables_but_those_of_two_cells():
 
 
 def test_without_a_name_each_number_of_cells_has_the_best_mechanism():
-    assert mechanisms(2) == [("grr", 6), ("affine", 16), ("affine", 24)]
+    assert mechanisms(2) == [("subset", 6), ("subset", 16), ("subset", 24)]
 
 
 @pytest.mark.parametrize(("order", "tables"), [(1, 3), (2, 3), (3, 1)])
