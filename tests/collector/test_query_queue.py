@@ -123,8 +123,9 @@ def test_a_turn_that_is_given_to_somebody_who_leaves_goes_on():
 
 
 def refused(coroutine):
+    """Return how a request is refused; one that waits for ever instead fails after a while."""
     with pytest.raises(RequestError) as error:
-        asyncio.run(coroutine)
+        asyncio.run(asyncio.wait_for(coroutine, timeout=10))
     return error.value
 
 
