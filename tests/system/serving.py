@@ -64,7 +64,7 @@ def forget_ids() -> None:
 
 def work_here() -> None:
     """Do all work in the process of the server."""
-    run_module.Workers = lambda *settings: None  # type: ignore[assignment,misc]
+    run_module.Workers = lambda *_, **__: None  # type: ignore[assignment,misc]
 
 
 TWINS = {

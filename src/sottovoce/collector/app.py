@@ -38,7 +38,7 @@ def create(
     work_apart: WorkApart | None = None,
 ) -> Starlette:
     """Return the application; ``pages`` adds routes for people to those for programs."""
-    collector = Collector(store, settings.data, clock, work_apart)
+    collector = Collector(store, settings.data, clock, work_apart, settings.memory)
     shuffles = ShuffleMetrics(collector.tasks, store)
     integrity = IntegrityMetrics(collector.tasks, collector.integrity)
     metrics = Metrics(lambda: intake.waiting, RoundMetrics(collector.tasks), shuffles, integrity)

@@ -33,7 +33,7 @@ def serve(
     server.prepare(settings, warned)
     patience = DATABASE_SECONDS if settings.database else 0.0
     store = when_available(lambda: open_store(settings), patience, warned)
-    workers = Workers(settings.data, settings.database, settings.tick)
+    workers = Workers(settings.data, settings.database, settings.tick, memory=settings.memory)
 
     def application() -> Starlette:
         return create(store, settings, pages=pages, work_apart=workers)

@@ -1,8 +1,8 @@
 """The work of a task in a process of its own, so that its death is an error and not the end.
 
-Sealing a round, asking a plan and erasing reports hold all reports of a round in memory.  If there
-is not enough, the libraries below do not always raise an error: DuckDB's allocator may end the
-process with signal 11 or 6, and the kernel with signal 9.  A server must survive that, go on taking
+Sealing a round, asking a plan and erasing reports use as much memory as an operator has set.  If
+there is less, the libraries below do not always raise an error: an allocator may end the process
+with signal 11 or 6, and the kernel with signal 9.  A server must survive that, go on taking
 reports, and say what is wrong.
 
 ``Workers`` starts a new interpreter for each piece of work and waits for it.  The process opens the
@@ -25,7 +25,7 @@ from pathlib import Path
 
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.store.base import open_store, store_url
-from sottovoce.engine.parquet import NOT_ENOUGH_MEMORY
+from sottovoce.engine.parquet import DEFAULT_MEMORY, NOT_ENOUGH_MEMORY
 from sottovoce.errors import SottovoceError, UnavailableError
 from sottovoce.web import logs
 
@@ -35,12 +35,16 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Order:
-    """The work of one task, at a time in whole seconds, over a folder and a store."""
+    """The work of one task, at a time in whole seconds, over a folder and a store.
+
+    ``memory`` is how many bytes it may use for reports.
+    """
 
     folder: Path
     database: str
     digest: str
     now: int
+    memory: int
 
 
 @dataclass(frozen=True)
@@ -60,9 +64,11 @@ class Workers:
         database: str,
         tick: float,
         monotonic: Callable[[], float] = time.monotonic,
+        memory: int = DEFAULT_MEMORY,
     ) -> None:
         self._folder, self._database = folder, database
         self._tick, self._monotonic = tick, monotonic
+        self._memory = memory
         self._failed: dict[str, _Failed] = {}
 
     def __call__(self, digest: str, now: int, meanwhile: Callable[[], None]) -> bool:
@@ -74,8 +80,9 @@ class Workers:
         failed = self._failed.get(digest, _Failed(0, 0.0))
         if failed.times and self._monotonic() < failed.next_attempt:
             return False
+        order = Order(self._folder, self._database, digest, now, self._memory)
         try:
-            moved = self._moved(Order(self._folder, self._database, digest, now), meanwhile)
+            moved = self._moved(order, meanwhile)
         except Exception:
             wait = min(self._tick * 2**failed.times, _LONGEST_WAIT)
             self._failed[digest] = _Failed(min(failed.times + 1, 20), self._monotonic() + wait)
@@ -149,7 +156,8 @@ def _result(order: Order) -> bool | SottovoceError:
 def _work(order: Order) -> bool:
     store = open_store(store_url(order.folder, order.database))
     try:
-        return Collector(store, order.folder, lambda: order.now).work(order.digest)
+        collector = Collector(store, order.folder, lambda: order.now, memory=order.memory)
+        return collector.work(order.digest)
     finally:
         store.close()
 
