@@ -14,7 +14,8 @@ from sottovoce.core.durable import sync
 from sottovoce.core.rng import SystemRng
 from sottovoce.errors import UnavailableError
 
-LEFTOVER_SUFFIX = ".new"  # of hidden files and folders that a killed process leaves behind
+LEFTOVER_SUFFIX = ".new"  # of hidden files that a killed process leaves behind
+SPILL_PREFIX = ".spill"  # of folders for what does not fit into memory
 
 
 def replace_file(path: Path, make: Callable[[Path], object]) -> None:
@@ -54,11 +55,10 @@ def _make_folder(folder: Path) -> None:
 def remove_leftovers(folder: Path) -> None:
     """Remove what killed processes left half-written; nobody may be writing in the folder."""
     try:
-        for path in list(folder.rglob(f".*{LEFTOVER_SUFFIX}*")):
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)  # what a query has spilled
-            else:
-                path.unlink(missing_ok=True)
+        for spilled in folder.glob(f"{SPILL_PREFIX}*"):
+            shutil.rmtree(spilled, ignore_errors=True)
+        for path in folder.rglob(f".*{LEFTOVER_SUFFIX}*"):
+            path.unlink(missing_ok=True)
     except OSError as error:
         raise UnavailableError("a half-written file cannot be removed now") from error
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from sottovoce.engine import tables
 from sottovoce.engine.duckdb import PEOPLE, everybody_once, public_columns
-from sottovoce.engine.files import LEFTOVER_SUFFIX
+from sottovoce.engine.files import SPILL_PREFIX
 from sottovoce.engine.parquet import SealedLog
 from sottovoce.errors import ParameterError, UnavailableError
 from sottovoce.tasks.collected import Columns, Scored
@@ -101,7 +101,7 @@ class SealedRelations:
         import duckdb
 
         folder = self.log.path.parent
-        with TemporaryDirectory(prefix=".spill", suffix=LEFTOVER_SUFFIX, dir=folder) as spill:
+        with TemporaryDirectory(prefix=SPILL_PREFIX, dir=folder) as spill:
             # One thread: sums are added in one order, and have the same digits again.
             config = {
                 "threads": 1,
