@@ -45,6 +45,12 @@ from sottovoce.cli.server_options import SECONDS, listening, stopping
     help="Seconds that a query in SQL may wait, and again that it may run.  [default: 60]",
 )
 @click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    help="Processes that take reports on one port: as many as there are cores for it."
+    "  [default: 1]",
+)
+@click.option(
     "--memory",
     help="Memory for reports in a process that seals, steps or answers, such as 512MB or 4GB; what"
     " does not fit waits on the disk.  [default: 1GiB]",

@@ -13,9 +13,7 @@ the next attempt waits twice as long as the one before, up to half a minute.
 
 import logging
 import multiprocessing
-import os
 import signal
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -28,6 +26,7 @@ from sottovoce.collector.store.base import open_store, store_url
 from sottovoce.engine.parquet import DEFAULT_MEMORY, NOT_ENOUGH_MEMORY
 from sottovoce.errors import SottovoceError, UnavailableError
 from sottovoce.web import logs
+from sottovoce.web.supervisor import end_with_parent
 
 _LONGEST_WAIT = 30.0  # seconds between two attempts
 _log = logging.getLogger(__name__)
@@ -124,7 +123,7 @@ def run(order: Order, answer: Connection) -> None:
     """Do the work of an order in this process, and send what became of it."""
     for number in (signal.SIGINT, signal.SIGTERM):  # the server decides when to stop
         signal.signal(number, signal.SIG_IGN)
-    threading.Thread(target=_end_with_server, daemon=True).start()
+    end_with_parent()
     with suppress(OSError):  # the kernel should end this process first, not the server
         Path("/proc/self/oom_score_adj").write_text("1000")
     logs.configure()
@@ -160,13 +159,6 @@ def _work(order: Order) -> bool:
         return collector.work(order.digest)
     finally:
         store.close()
-
-
-def _end_with_server() -> None:
-    server = multiprocessing.parent_process()
-    if server is not None:
-        server.join()
-        os._exit(1)
 
 
 def _death(code: int) -> UnavailableError:

@@ -19,6 +19,7 @@ from sottovoce.web.origins import ANY, Origins
 clock = time.time
 
 MAX_PORT = (1 << 16) - 1
+MAX_WORKERS = 256
 MIN_MEMORY = 128 << 20  # bytes
 MIN_CAPACITY = 1024  # bytes of a body that is taken, and messages that may wait
 
@@ -46,6 +47,7 @@ class Settings:
     proxies: str = ""  # addresses of reverse proxies whose forwarded headers are believed
     tick: float = 0.5  # seconds between looks at what is due
     session: int = 12 * 3600  # seconds that a log-in to the dashboard lasts
+    workers: int = 1  # processes that take reports on one port
     memory: int = 1 << 30  # bytes that a process may use for reports: to seal, to step, to answer
 
     def __post_init__(self) -> None:
@@ -62,6 +64,7 @@ class Settings:
         settings.whole("most_waiting", self.most_waiting, MIN_CAPACITY)
         settings.positive("tick", self.tick)
         settings.whole("session", self.session, 0)
+        settings.whole("workers", self.workers, 1, MAX_WORKERS)
         settings.whole("memory", self.memory, MIN_MEMORY)
         _check_proxies(self.proxies)
 
