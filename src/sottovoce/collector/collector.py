@@ -342,7 +342,10 @@ class Collector:
             stepped = published.task.plan.step(collected)
             if isinstance(stepped, Round):
                 codec.publish(published.task).check(stepped)
+        except UnavailableError:
+            raise  # it may pass
         except SottovoceError as error:
+            self.verify(published)  # a log that cannot be read is not the end of a task either
             self.store.finish(last.task, self.now, str(error))
             return
         if not isinstance(stepped, Round):
@@ -433,7 +436,11 @@ class Collector:
         key = (_key(published), defence)
         answer = self._answers.get(key)
         if answer is None:
-            answer = self._answers[key] = self._answered(published, defence)
+            try:
+                answer = self._answers[key] = self._answered(published, defence)
+            except MemoryError as error:
+                _log.warning("not enough memory", extra={"task": published.record.name})
+                raise UnavailableError(parquet.NOT_ENOUGH_MEMORY) from error
             for oldest in list(self._answers)[:-_KEPT_ANSWERS]:
                 self._answers.pop(oldest, None)  # another thread may have removed it
         return answer
