@@ -757,6 +757,19 @@ def random_kills(dice: random.Random, *, database: bool = False) -> list[Kill]:
     return [_random_kill(dice, database=database) for _ in range(dice.choice((1, 1, 2, 3)))]
 
 
+def worker_kills(dice: random.Random) -> tuple[Kill, ...]:
+    """Return one to three deaths: two of three are those of one worker at the door."""
+    return tuple(
+        Kill(
+            round=number,
+            share=dice.random(),
+            delay=dice.uniform(0, 0.02),
+            worker=dice.random() < 2 / 3,
+        )
+        for number in range(dice.choice((1, 2, 3)))
+    )
+
+
 def _random_kill(dice: random.Random, *, database: bool) -> Kill:
     if dice.random() < 0.5:
         phase = dice.choice(sorted({point.split(":")[0] for point in POINTS}))
