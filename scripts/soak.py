@@ -5,6 +5,7 @@ Each part can be run alone, as in ``python scripts/soak.py --only powercut,twins
 - ``crash``: a real collector is killed at random moments and between its writes, over each store,
   and every report is accounted for (``tests/system/crash.py``).
 - ``nodes``: three collectors on one PostgreSQL are killed at once.
+- ``workers``: one of two workers at the door is killed, or all of them.
 - ``clock``: the collector's clock jumps back and forth meanwhile.
 - ``powercut``: the power of the disk is cut (``tests/system/disk.py``), on ext4 and on xfs.
 - ``twins``: collectors with one mistake each, which must be found out (``tests/system/twins.py``).
@@ -69,6 +70,7 @@ from system.crash import (  # noqa: E402
     Result,
     Trial,
     random_scenario,
+    worker_kills,
 )
 from system.disk import disk  # noqa: E402
 from system.hop_crash import FAKES, PEOPLE, HopTrial  # noqa: E402
@@ -82,6 +84,7 @@ SLOW = {
 }  # of the share of other decoders
 INPUTS_AT_ONCE = 5_000
 NODES = 3
+WORKERS = 2
 FURTHEST_JUMP = 3 * 86_400  # seconds, less than the shortest retention
 LIMITS = {
     "disks": ["tests/system/test_disk.py"],
@@ -188,6 +191,10 @@ def crash(soaked: Soaked, wanted: argparse.Namespace) -> None:
 
 def nodes(soaked: Soaked, wanted: argparse.Namespace) -> None:
     run_trials(soaked, wanted, "nodes", {"postgres": wanted.others})
+
+
+def workers(soaked: Soaked, wanted: argparse.Namespace) -> None:
+    run_trials(soaked, wanted, "workers", {"sqlite": wanted.trials})
 
 
 def clock(soaked: Soaked, wanted: argparse.Namespace) -> None:
@@ -320,6 +327,8 @@ def run_sound(job: Job, folder: Path, databases: Databases) -> Result:
         database = databases.create(f"soak_{job.part}_{job.seed}")
     if job.part == "nodes":
         scenario = replace(scenario, nodes=NODES)
+    if job.part == "workers":
+        scenario = replace(scenario, workers=WORKERS, kills=worker_kills(dice))
     if job.part == "clock":
         scenario = replace(scenario, jumps=random_jumps(dice))
     if job.part == "powercut":
@@ -503,6 +512,15 @@ def nodes_section(soaked: Soaked) -> list[str]:
     ]
 
 
+def workers_section(soaked: Soaked) -> list[str]:
+    return [
+        f"The same with {WORKERS} workers at the door of one collector.  Two of three deaths are "
+        "those of one worker, which\n"
+        "the collector has to replace by itself; the others are those of the whole collector.\n",
+        *trial_table(soaked, "workers"),
+    ]
+
+
 def clock_section(soaked: Soaked) -> list[str]:
     return [
         "The same while the collector's clock is set, half-way through each round, to be wrong by "
@@ -665,6 +683,7 @@ class Part:
 PARTS = {
     "crash": Part("Crashes", crash, crash_section),
     "nodes": Part("Several nodes", nodes, nodes_section),
+    "workers": Part("Workers at the door", workers, workers_section),
     "clock": Part("Clocks that jump", clock, clock_section),
     "powercut": Part("Power cuts", powercut, powercut_section),
     "twins": Part("Collectors with a mistake", twins, twins_section),

@@ -5,8 +5,9 @@ between.
 import json
 import threading
 
-import duckdb
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 import sottovoce as sv
@@ -30,6 +31,7 @@ from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.domains.integers import Integers
 from sottovoce.engine import parquet
 from sottovoce.engine.memory import MemoryCollected, batches_of
+from sottovoce.engine.sealed import SealedCollected
 from sottovoce.errors import (
     CodecError,
     MismatchError,
@@ -494,13 +496,13 @@ def test_a_task_that_cannot_move_does_not_hold_up_the_others(collector):
     filled(collector, counting("first", quota=5))
     filled(collector, counting("second", quota=5))
     first = collector.find("first")
-    collector.log(first.last).parent.mkdir(parents=True)
-    collector.log(first.last).mkdir()  # a folder where the log should go
+    in_the_way = collector.log(first.last) / "a folder where the log should go"
+    in_the_way.mkdir(parents=True)
     with pytest.raises(UnavailableError):
         collector.advance()
     assert collector.find("second").state == "finished"
     assert collector.find("first").state == "sealed"
-    collector.log(first.last).rmdir()
+    in_the_way.rmdir()
     assert collector.advance()
     assert held(collector, "first") == dict.fromkeys(range(5), 1)
 
@@ -723,13 +725,12 @@ def test_a_log_that_does_not_fit_into_memory_is_not_erased_as_a_damaged_one(
     collector.advance()
     log = collector.log(collector.find("count").last)
     clock.pass_(DAY)
-    connect = duckdb.connect
 
-    def small(database, config):
-        return connect(database, config={**config, "memory_limit": "1KB"})
+    def small(*_, **__):
+        raise pyarrow.ArrowMemoryError("malloc of size 64 failed")
 
     with monkeypatch.context() as patched:
-        patched.setattr(duckdb, "connect", small)
+        patched.setattr(pyarrow.parquet, "read_table", small)
         with pytest.raises(UnavailableError, match="not enough memory"):
             collector.advance()
     assert log.exists()
@@ -767,3 +768,57 @@ def test_a_hand_made_report_counts_as_what_it_holds(collector):
     collector.advance()
     assert held(collector, "count") == {1: 1, 200: 2}
     assert np.sum(list(held(collector, "count").values())) == 3
+
+
+@pytest.fixture
+def little(collector, clock, monkeypatch):
+    """A collector with hardly any memory, whose logs have parts of a few reports."""
+    monkeypatch.setattr(parquet, "PART_BYTES", 50)
+    return Collector(collector.store, collector.folder, clock, memory=1)
+
+
+def test_reports_beyond_memory_stay_in_their_log_until_they_are_erased(collector, little, clock):
+    filled(little, counting(quota=5, retention=1))
+    assert little.advance()
+    published = little.find("count")
+    log = little.log(published.last)
+    assert len(list(log.glob("part-*.parquet"))) > 2
+    assert isinstance(little.collected(published), SealedCollected)
+    little.verify(published)
+    collector.refresh()
+    assert isinstance(collector.collected(published), MemoryCollected)
+    before = collector.answer("count").to_dict()
+    assert little.answer("count").to_dict() == before
+    clock.pass_(DAY)
+    assert little.advance()
+    assert not log.exists()
+    assert little.answer("count").to_dict() == before
+
+
+def test_a_part_that_is_missing_does_not_end_a_task(little, monkeypatch):
+    task = publish(little, ladder())
+    send(little, "ladder", messages(task, task.opening))
+    little.close("ladder", at_once=True)
+    dies_once_sealed(little, monkeypatch)
+    first = min(little.log(little.refresh()[0].last).glob("part-*.parquet"))
+    good = first.read_bytes()
+    for damage, error in ((b"not Parquet", MismatchError), (None, NoDataError)):
+        first.unlink() if damage is None else first.write_bytes(damage)
+        with pytest.raises(error):
+            little.advance()
+        assert little.refresh()[0].record.failure == ""
+    first.write_bytes(good)
+    assert little.advance()
+    assert len(little.find("ladder").rounds) == 2
+
+
+def test_an_answer_without_memory_for_it_is_unavailable(collector, monkeypatch):
+    filled(collector, counting(quota=5))
+    collector.advance()
+
+    def small(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(type(collector.find("count").task.plan), "step", small)
+    with pytest.raises(UnavailableError, match="not enough memory"):
+        collector.answer("count")

@@ -22,6 +22,7 @@ from sottovoce.collector.queries import QueryRequest, answered
 from sottovoce.collector.query_worker import START, Place, packed
 from sottovoce.collector.query_workers import QueryWorkers
 from sottovoce.collector.store.sqlite import SqliteStore
+from sottovoce.engine.parquet import DEFAULT_MEMORY
 from sottovoce.errors import UnavailableError
 from sottovoce.sql.errors import QueryError
 from sottovoce.web.problems import RequestError
@@ -161,7 +162,7 @@ def test_a_process_ends_when_its_server_is_gone(folder):
     command = [sys.executable, "-c", START, str(theirs.fileno())]
     process = subprocess.Popen(command, pass_fds=[theirs.fileno()])
     theirs.close()
-    ours.sendall(packed(Place(folder, "")))
+    ours.sendall(packed(Place(folder, "", DEFAULT_MEMORY)))
     assert process.poll() is None
     ours.close()
     assert process.wait(timeout=30) == 0

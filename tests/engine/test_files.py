@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.engine.files import remove_leftovers, replace_file
+from sottovoce.engine.files import SPILL_PREFIX, remove_leftovers, replace_file
 from sottovoce.errors import UnavailableError
 
 
@@ -103,3 +103,14 @@ def test_two_who_make_one_file_never_give_its_name_to_a_half(tmp_path):
     second.join()
     assert path.read_text() == "whole"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_queries_have_spilled_and_parts_that_are_half_written_are_removed(tmp_path):
+    spilled = tmp_path / f"{SPILL_PREFIX}abc"
+    spilled.mkdir()
+    (spilled / "duckdb_temp_storage.tmp").write_bytes(b"scores")
+    part = tmp_path / "round-00000.parquet" / ".part-00000.00c0ffee.new.parquet"
+    part.parent.mkdir()
+    part.write_bytes(b"half")
+    remove_leftovers(tmp_path)
+    assert [path.name for path in tmp_path.rglob("*")] == ["round-00000.parquet"]

@@ -4,7 +4,6 @@ change.
 
 import hashlib
 import resource
-import sys
 import threading
 from contextlib import contextmanager
 
@@ -12,13 +11,10 @@ import duckdb
 import numpy as np
 import pytest
 
-import sottovoce as sv
 from collector.people import ASKS, KINDS, digest_of, envelope, fresh, honest, once, question
 from sottovoce.engine import parquet
 from sottovoce.engine.memory import MemoryCollected, batches_of
 from sottovoce.errors import CodecError, MismatchError, NoDataError, UnavailableError
-from sottovoce.lab import crowd
-from sottovoce.lab.seeded import SeededRng
 from sottovoce.tasks.question import Address
 
 PLAIN = once(question())
@@ -113,7 +109,7 @@ def test_the_same_reports_in_any_order_give_the_same_file(tmp_path):
 
 
 def test_many_row_groups_keep_their_order(tmp_path):
-    """Parquet cuts files into groups of about 120,000 rows, written by several threads."""
+    """Parquet cuts files into groups of rows."""
     rows = np.zeros((150_000, 45), np.uint8)
     rows[:] = np.frombuffer(envelope(digest_of(PLAIN), b"\5"), np.uint8)
     rows[:, 28:44] = np.random.default_rng(1).integers(0, 256, (150_000, 16))
@@ -271,9 +267,8 @@ def test_a_folder_that_cannot_be_made_is_unavailable(tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(UnavailableError):
         log(tmp_path / "file", PLAIN, honest(PLAIN, 2))
-    batches = batches_of(PLAIN, PLAIN.opening, honest(PLAIN, 2))
     with pytest.raises(UnavailableError):
-        parquet.condense(tmp_path / "file" / "round.npz", batches, PLAIN.opening)
+        parquet.condense(tmp_path / "file" / "round.npz", {})
 
 
 SUMMED = [kind for kind in KINDS if kind != "affine_prefix"]
@@ -283,8 +278,8 @@ SUMMED = [kind for kind in KINDS if kind != "affine_prefix"]
 def test_what_remains_of_erased_reports_are_their_sums(tmp_path, shape):
     task = once(ASKS[shape])
     batches = batches_of(task, task.opening, honest(task, 60))
-    parquet.condense(tmp_path / "round.npz", batches, task.opening)
     whole = MemoryCollected(task).after(task.opening, batches)
+    parquet.condense(tmp_path / "round.npz", whole.tallies(0))
     sums = MemoryCollected(task).after_erasing(
         task.opening, parquet.tallies(tmp_path / "round.npz", task.opening)
     )
@@ -298,51 +293,12 @@ def test_what_remains_of_erased_reports_are_their_sums(tmp_path, shape):
             next(sums.reports(address))
 
 
-def test_of_prefixes_no_sums_remain_because_none_would_answer_again(tmp_path):
-    task = once(ASKS["affine_prefix"])
-    parquet.condense(
-        tmp_path / "round.npz", batches_of(task, task.opening, honest(task, 60)), task.opening
-    )
-    assert parquet.tallies(tmp_path / "round.npz", task.opening) == {}
-
-
 def test_sums_that_are_damaged_are_refused(tmp_path):
     path = tmp_path / "round.npz"
-    parquet.condense(path, batches_of(PLAIN, PLAIN.opening, honest(PLAIN, 5)), PLAIN.opening)
+    batches = batches_of(PLAIN, PLAIN.opening, honest(PLAIN, 5))
+    parquet.condense(path, MemoryCollected(PLAIN).after(PLAIN.opening, batches).tallies(0))
     good = path.read_bytes()
     for bad in (b"", b"nothing", good[:-20], good[20:], bytes(len(good))):
         path.write_bytes(bad)
         with pytest.raises(MismatchError):
             parquet.tallies(path, PLAIN.opening)
-
-
-def longest_list(work):
-    """Return the length of the longest list that one call of ``tolist`` makes during some work."""
-    longest = 0
-
-    def watch(frame, event, argument):
-        nonlocal longest
-        if event == "c_call" and argument.__name__ == "tolist":
-            longest = max(longest, len(argument.__self__))
-
-    before = sys.getprofile()
-    sys.setprofile(watch)
-    try:
-        work()
-    finally:
-        sys.setprofile(before)
-    return longest
-
-
-def test_no_single_call_looks_at_all_reports_of_a_log(tmp_path):
-    """Other threads run between calls: a server answers while it reads a log.
-
-    A reader that makes one list of everything, the twin, is noticed.
-    """
-    count = 60_000
-    task = sv.Task("large", sv.Histogram(range(1024)), 1.0)
-    sent = crowd.messages(task, np.arange(count) % 1024, rng=SeededRng(1))
-    path, written = log(tmp_path, task, sent)
-    longest = longest_list(lambda: parquet.read(path, task.opening, written.checksum))
-    assert 0 < longest <= 20_000
-    assert longest_list(lambda: np.zeros(count).tolist()) == count

@@ -13,8 +13,10 @@ it leaves many in a row without an answer.
 
 import base64
 import json
+import os
 import random
 import shutil
+import signal
 import threading
 import time
 from collections import Counter
@@ -62,11 +64,14 @@ class Kill:
     share: float = 0.0
     delay: float = 0.0
     database: bool = False  # the database server dies, and the collector has to live on
+    worker: bool = False  # one of the workers at the door dies, and the collector has to live on
 
     @property
     def name(self) -> str:
         if self.point:
             return self.point
+        if self.worker:
+            return "a worker at the door"
         return "the database server" if self.database else "a random moment"
 
 
@@ -78,8 +83,8 @@ class Scenario:
     """What happens to a collector during a trial.
 
     ``at_once`` is the most messages in one upload.  ``nodes`` collectors share one database and one
-    folder, and die together.  ``jumps`` are the seconds by which the clock jumps when half of a
-    round has answered, by round.
+    folder, and die together.  Each has ``workers`` at its door.  ``jumps`` are the seconds by which
+    the clock jumps when half of a round has answered, by round.
     """
 
     kills: tuple[Kill, ...] = ()
@@ -87,6 +92,7 @@ class Scenario:
     quota: int = QUOTA
     at_once: int = 9
     nodes: int = 1
+    workers: int = 1
     erase: bool = False
     jumps: Mapping[int, int] = field(default_factory=dict)
 
@@ -156,9 +162,11 @@ class Trial:
         with_store.close()
         # Refusals that pass.  A node learns at its next look what another node has published, or
         # that a task has finished.
-        self._passing = (429, 503) if scenario.nodes == 1 else (429, 503, 404, 409)
+        is_alone = scenario.nodes * scenario.workers == 1
+        self._passing = (429, 503) if is_alone else (429, 503, 404, 409)
         self._clock = folder.parent / f"{folder.name}.clock"
         self._clock.write_text("0")
+        self._doors = folder.parent / f"{folder.name}.doors"  # the ids of workers at the door
         self._kills = list(scenario.kills)
         self._starts = 0
         self._lock = threading.Lock()
@@ -236,11 +244,14 @@ class Trial:
         self._kill = self._kills.pop(0) if self._kills else NEVER
         self._starts += 1
         orders: dict[str, Any] = {"twin": self.scenario.twin, "clock": str(self._clock)}
+        orders["doors"] = str(self._doors)
+        self._doors.write_text("")
         if self._kill.point:
             counter = self.folder.parent / f"{self.folder.name}.passed-{self._starts}"
             orders["point"] = [self._kill.point, self._kill.times, str(counter)]
         self.servers = [
-            Server(self.folder, self.database, orders) for _ in range(self.scenario.nodes)
+            Server(self.folder, self.database, orders, workers=self.scenario.workers)
+            for _ in range(self.scenario.nodes)
         ]
         self._fired = self._kill is NEVER or bool(self._kill.point)
         self._up.set()
@@ -317,7 +328,11 @@ class Trial:
             if self._fired:
                 return
             self._fired = True
-        crash = self._crash_database if self._kill.database else self._kill_all
+        crash = self._kill_all
+        if self._kill.database:
+            crash = self._crash_database
+        if self._kill.worker:
+            crash = self._kill_worker
         self._timers.append(threading.Timer(self._kill.delay, crash))
         self._timers[-1].start()
 
@@ -325,6 +340,16 @@ class Trial:
         assert self._restart is not None, "this trial has no database server to kill"
         self.result.kills[self._kill.name] += 1
         self._restart()
+
+    def _kill_worker(self) -> None:
+        """Kill a worker at the door, and see to the next death: nobody else notices this one."""
+        running = [int(line) for line in self._doors.read_text().split()]
+        alive = [process for process in running if Path(f"/proc/{process}").exists()]
+        os.kill(self.random.choice(alive), signal.SIGKILL)
+        self.result.kills[self._kill.name] += 1
+        self._kill = self._kills.pop(0) if self._kills else NEVER
+        self._fired = self._kill is NEVER
+        self._maybe_fire()
 
     def _maybe_fire(self) -> None:
         """Fire when so many messages of the round have an outcome."""
@@ -730,6 +755,19 @@ def random_kills(dice: random.Random, *, database: bool = False) -> list[Kill]:
     writes.
     """
     return [_random_kill(dice, database=database) for _ in range(dice.choice((1, 1, 2, 3)))]
+
+
+def worker_kills(dice: random.Random) -> tuple[Kill, ...]:
+    """Return one to three deaths: two of three are those of one worker at the door."""
+    return tuple(
+        Kill(
+            round=number,
+            share=dice.random(),
+            delay=dice.uniform(0, 0.02),
+            worker=dice.random() < 2 / 3,
+        )
+        for number in range(dice.choice((1, 2, 3)))
+    )
 
 
 def _random_kill(dice: random.Random, *, database: bool) -> Kill:

@@ -15,6 +15,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from sottovoce.collector import worker
+from sottovoce.web import supervisor
 
 ADDRESS = "SYSTEM_TEST_FORKS"  # the variable that names the socket of the process that forks
 
@@ -35,6 +36,7 @@ def fork_workers() -> None:
         _forkserver_address=os.environ[ADDRESS], ensure_running=lambda: None
     )
     worker.multiprocessing = _Forking()  # type: ignore[assignment]
+    supervisor.multiprocessing = _Forking()  # type: ignore[assignment]
 
 
 class _Forking:

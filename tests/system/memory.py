@@ -53,9 +53,7 @@ class Memory:
             f"{AT_ONCE:,} from\n"
             f"{UPLOADERS} connections into the embedded store; resident size of the server in MiB, "
             "the mean over each\n"
-            "quarter of the uploads.  The worker that seals holds all reports of one round at "
-            "once, and so does\n"
-            "the server when it answers.\n",
+            "quarter of the uploads.\n",
             "| before | first quarter | second | third | fourth | peak, uploading | peak, "
             "answering | peak of the worker |",
             "|---:|---:|---:|---:|---:|---:|---:|---:|",

@@ -17,6 +17,7 @@ import numpy as np
 from sottovoce.collector import collector, integrity_file, worker
 from sottovoce.collector.store import postgres, sql, sqlite
 from sottovoce.engine import files, parquet
+from sottovoce.engine.sealed import tally_all
 from sottovoce.web.store import sqlite as sqlite_file
 from system import chain  # noqa: F401 - the plan must be known before a task names it
 
@@ -115,9 +116,9 @@ def remove_log_first() -> None:
 
     def erase(self: Any, published: Any, record: Any) -> None:
         asked, answer = published.asked[record.number], self._answered(published)
-        reports = parquet.read(self.log(record), asked, record.checksum)
-        self.log(record).unlink()
-        parquet.condense(self._sums(record), reports, asked)
+        sums = tally_all(parquet.open_log(self.log(record), asked, record.checksum))
+        parquet.erase(self.log(record))
+        parquet.condense(self._sums(record), sums)
         collector.archive.write(self._archive(published), answer)
         self.store.erase(record.task, record.number, self.now)
 

@@ -23,10 +23,11 @@ import numpy as np
 from sottovoce.cli.main import main
 from sottovoce.collector import app, worker
 from sottovoce.collector import run as run_module
+from sottovoce.collector.run import serve_worker as plain_serve_worker
 from sottovoce.collector.store import sqlite
 from sottovoce.collector.store.base import Verdict
 from system import orders as orders_module
-from system.forking import fork_workers
+from system.forking import ADDRESS, fork_workers
 from system.orders import ORDERS, obey, work_as_ordered
 
 
@@ -62,15 +63,9 @@ def forget_ids() -> None:
     sqlite.SqliteStore.accept = accept  # type: ignore[method-assign]
 
 
-def work_here() -> None:
-    """Do all work in the process of the server."""
-    run_module.Workers = lambda *settings: None  # type: ignore[assignment,misc]
-
-
 TWINS = {
     "acknowledges first": acknowledge_first,
     "forgets ids": forget_ids,
-    "works here": work_here,
 }
 
 
@@ -83,12 +78,33 @@ def run(orders: dict[str, Any], arguments: list[str]) -> None:
     # Workers load the main module of their server: not this one, of which they need nothing.
     sys.modules["__main__"] = orders_module
     worker.run = work_as_ordered
+    run_module.serve_worker = serve_as_ordered
+    order(orders)
+    sys.argv = ["sottovoce", *arguments]
+    main()
+
+
+def order(orders: dict[str, Any]) -> None:
+    """Let this process do what the orders say."""
     obey(orders)
     TWINS.get(orders.get("twin", ""), lambda: None)()
     if orders.get("clock"):
         set_clock(Path(orders["clock"]))
-    sys.argv = ["sottovoce", *arguments]
-    main()
+
+
+def serve_as_ordered(settings: Any, pages: Any, door: Any, number: int) -> None:
+    """Serve as one of several workers at a door, which is forked or a new interpreter.
+
+    The file that the orders name as ``doors`` gets the id of the process.
+    """
+    orders = json.loads(os.environ[ORDERS])
+    worker.run = work_as_ordered
+    order(orders)
+    if ADDRESS in os.environ:
+        fork_workers()
+    with Path(orders["doors"]).open("a") as file:
+        file.write(f"{os.getpid()}\n")
+    plain_serve_worker(settings, pages, door, number)
 
 
 def set_clock(error: Path) -> None:

@@ -125,6 +125,18 @@ def _text(path):
     return path.read_text() if path.exists() else ""
 
 
+def test_workers_at_the_door_that_die_lose_nothing_and_double_nothing(tmp_path):
+    """One of two workers dies while it takes reports, then all of them, then one again."""
+    kills = (
+        Kill(round=0, share=0.5, worker=True),
+        Kill(round=1, share=0.5),
+        Kill(round=2, share=0.3, worker=True),
+    )
+    result = Trial(tmp_path / "data", 6, Scenario(kills, workers=2)).run()
+    assert result.findings == []
+    assert result.kills.total() == len(kills), result
+
+
 def test_a_clock_that_jumps_loses_nothing_and_holds_up_nothing(tmp_path):
     jumps = {0: 2 * DAY, 1: -3 * DAY, 2: 5}
     kills = (Kill(round=1, share=0.7),)

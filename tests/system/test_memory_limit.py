@@ -1,7 +1,7 @@
 """A collector with less memory than sealing needs lives, takes reports, says so, and seals later.
 
-DuckDB's allocator ends the process in which it finds no memory, mostly with signal 11: whether it
-does depends on chance and on the limit.
+Most libraries raise an error where they find no memory.  Those that are loaded then may end their
+process instead, which is that of the worker.
 """
 
 import json
@@ -22,17 +22,16 @@ from system.memory import AT_ONCE, messages
 from system.servers import Server, Wire, bearer, open_store
 
 UPLOADS = 50
-TOO_LITTLE = 320  # MiB of address space: enough for the server, and not for DuckDB beside it
-LIMITS = range(400, 800, 25)
+TOO_LITTLE = 320  # MiB of address space: enough for the server, and not for what seals
 _GIVE_UP = 300.0  # seconds
 
 
 class Limited:
     """A collector under a limit, with a full round that has to be sealed."""
 
-    def __init__(self, folder, limit, twin=""):
+    def __init__(self, folder, limit):
         self.folder = folder
-        self._orders = {"memory": limit, "twin": twin}
+        self._orders = {"memory": limit}
         labels = [str(value) for value in range(16)]
         self.task = sv.Task(
             "memory", sv.Histogram(labels, mechanism="grr"), 1.0, collection=Collection(grace=0)
@@ -76,8 +75,8 @@ class Limited:
 def limited(tmp_path):
     made = []
 
-    def make(limit, twin=""):
-        made.append(Limited(tmp_path / f"{limit}-{twin}".replace(" ", "-"), limit, twin))
+    def make(limit):
+        made.append(Limited(tmp_path / str(limit), limit))
         return made[-1]
 
     yield make
@@ -121,25 +120,3 @@ def test_a_collector_without_memory_to_seal_lives_says_so_and_seals_later(limite
     answer = json.loads(collector.call("GET", "/v1/tasks/memory/answer")[1])
     assert answer["users"] == UPLOADS * AT_ONCE
     assert collector.server.errors() == []
-
-
-def test_a_collector_that_seals_in_its_own_process_dies_of_some_limit(limited):
-    """The twin of the test above; at each limit it is left alone until it has died or moved."""
-    codes = set()
-    for limit in LIMITS:
-        collector = limited(limit, "works here")
-        try:
-            collector.publish()
-            for _ in range(UPLOADS):
-                collector.upload()
-            collector.close()
-            wait_until(
-                lambda one=collector: one.status()["state"] == "finished" or one.status()["trouble"]
-            )
-        except ConnectionError:
-            codes.add(collector.server.process.wait())
-            break
-        finally:
-            collector.server.discard()
-    assert codes <= {-11, -6, 127}
-    assert codes

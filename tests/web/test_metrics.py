@@ -48,3 +48,23 @@ def test_what_waits_is_asked_when_the_metrics_are():
     assert samples(metrics)["sottovoce_waiting_messages",] == 3
     waiting[0] = 0
     assert samples(metrics)["sottovoce_waiting_messages",] == 0
+
+
+def test_workers_at_one_door_tell_the_sum_of_all(tmp_path):
+    first, second = (Metrics(lambda: 2) for _ in range(2))
+    for number, metrics in enumerate((first, second)):
+        metrics.folder, metrics.worker = tmp_path / "metrics", number
+        metrics.request("/v1/tasks", 200, 0.003)
+        metrics.count("pets", {"accepted": 10 + number})
+    second.request("/v1/tasks", 404, 0.2)
+    second.share()
+    text = first.text().decode()
+    for line in (
+        'sottovoce_messages_total{outcome="accepted",task="pets"} 21.0',
+        'sottovoce_requests_total{route="/v1/tasks",status="200"} 2.0',
+        'sottovoce_requests_total{route="/v1/tasks",status="404"} 1.0',
+        'sottovoce_request_seconds_bucket{le="0.005",route="/v1/tasks",status="200"} 2.0',
+        "sottovoce_waiting_messages 4.0",
+    ):
+        assert line in text, text
+    assert text.count("# TYPE sottovoce_messages_total counter") == 1

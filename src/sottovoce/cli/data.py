@@ -94,6 +94,7 @@ def restore(origin: Path, data: Path, database: str, *, as_json: bool) -> None:
 @as_json
 def export(name: str, to: Path, data: Path, database: str, *, as_json: bool) -> None:
     """Copy the task NAME with its sealed logs (Parquet) and their seals to the new folder TO."""
+    from sottovoce.engine import parquet
     from sottovoce.errors import ParameterError
     from sottovoce.web.folder import restrict
 
@@ -106,8 +107,10 @@ def export(name: str, to: Path, data: Path, database: str, *, as_json: bool) -> 
         (to / "task.json").write_text(published.record.document, encoding="utf-8")
         for record in published.rounds:
             (to / f"round-{record.number:05d}.json").write_text(record.document, encoding="utf-8")
-            if collector.log(record).exists():
-                shutil.copy2(collector.log(record), to)
+            log = collector.log(record)
+            if parquet.exists(log):
+                copy = shutil.copytree if log.is_dir() else shutil.copy2
+                copy(log, to / log.name)
                 seal = {"count": record.count, "checksum": record.checksum}
                 path = to / f"round-{record.number:05d}.seal.json"
                 path.write_text(json.dumps(seal), encoding="utf-8")

@@ -44,9 +44,22 @@ from sottovoce.cli.server_options import SECONDS, listening, stopping
     type=SECONDS,
     help="Seconds that a query in SQL may wait, and again that it may run.  [default: 60]",
 )
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    help="Processes that take reports on one port: as many as there are cores for it."
+    "  [default: 1]",
+)
+@click.option(
+    "--memory",
+    help="Memory for reports in a process that seals, steps or answers, such as 512MB or 4GB; what"
+    " does not fit waits on the disk.  [default: 1GiB]",
+)
 @stopping
 @as_json
-def command(data: Path, database: str, *, as_json: bool, **options: Any) -> None:
+def command(
+    data: Path, database: str, memory: str | None, *, as_json: bool, **options: Any
+) -> None:
     """Publish tasks, accept reports over HTTP, and show answers.
 
     Every option can also be set in the environment: SOTTOVOCE_PORT, SOTTOVOCE_RATE and so on.
@@ -54,8 +67,10 @@ def command(data: Path, database: str, *, as_json: bool, **options: Any) -> None
     """
     from sottovoce.collector.dashboard.pages import routes
     from sottovoce.collector.run import serve
+    from sottovoce.core.byte_sizes import byte_size
     from sottovoce.web.settings import from_environment
 
+    options["memory"] = None if memory is None else byte_size("memory", memory)
     settings = from_environment({**options, "data": data, "database": database or None})
 
     def announce(url: str) -> None:

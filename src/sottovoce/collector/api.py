@@ -58,7 +58,9 @@ class Api(ShuffleHandlers, HealthHandlers):
         HealthHandlers.__init__(self, collector.store.check, metrics.text)
         self.intake = intake
         self.metrics = metrics
-        self.query_workers = QueryWorkers(settings.data, settings.database, settings.query_seconds)
+        self.query_workers = QueryWorkers(
+            settings.data, settings.database, settings.query_seconds, settings.memory
+        )
         self._turns = QueryQueue(_RUNNING_QUERIES, _WAITING_QUERIES, _WAITING_TOKENS)
 
     async def list_tasks(self, request: Request) -> Response:

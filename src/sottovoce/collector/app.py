@@ -21,6 +21,7 @@ from sottovoce.collector.shuffle_metrics import ShuffleMetrics
 from sottovoce.collector.store.base import Store
 from sottovoce.collector.upload import Uploading
 from sottovoce.web import settings as configuration
+from sottovoce.web.background import Background
 from sottovoce.web.door import Door, Limits
 from sottovoce.web.metrics import Metrics
 from sottovoce.web.routes import Admit, Application, routes
@@ -36,15 +37,25 @@ def create(
     clock: Callable[[], float] = configuration.clock,
     pages: Callable[[Api], Sequence[BaseRoute]] = lambda api: (),
     work_apart: WorkApart | None = None,
+    worker: int = 0,
 ) -> Starlette:
-    """Return the application; ``pages`` adds routes for people to those for programs."""
-    collector = Collector(store, settings.data, clock, work_apart)
+    """Return the application; ``pages`` adds routes for people to those for programs.
+
+    Of several workers at one door the first closes rounds and starts work.
+    """
+    collector = Collector(store, settings.data, clock, work_apart, settings.memory)
     shuffles = ShuffleMetrics(collector.tasks, store)
     integrity = IntegrityMetrics(collector.tasks, collector.integrity)
     metrics = Metrics(lambda: intake.waiting, RoundMetrics(collector.tasks), shuffles, integrity)
     scheduler = Scheduler(
-        collector, settings.tick, lambda name: metrics.failures.labels(name).inc()
+        collector,
+        settings.tick,
+        lambda name: metrics.failures.labels(name).inc(),
+        leads=worker == 0,
     )
+    if settings.workers > 1:
+        metrics.folder, metrics.worker = settings.data / "metrics", worker
+    sharing = Background("metrics", metrics.share, settings.tick, lambda name: None)
     intake = Intake(store, clock, metrics.count, most_waiting=settings.most_waiting)
     api = Api(collector, intake, settings, metrics)
 
@@ -54,10 +65,12 @@ def create(
         sys.setswitchinterval(_SWITCH_SECONDS)
         intake.start()
         scheduler.start()
+        sharing.start()
         yield
         api.query_workers.stop()
         intake.stop()  # stores and answers everything that was accepted
         scheduler.stop()
+        sharing.stop()
         sys.setswitchinterval(usual)
 
     limits = Limits.of(settings, clock)

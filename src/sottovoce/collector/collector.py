@@ -15,7 +15,9 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
+from typing import Any, TypeVar
 
 from sottovoce.answers.outcome import Outcome
 from sottovoce.collector import (
@@ -32,6 +34,7 @@ from sottovoce.collector.store.base import TAKING, RoundRecord, State, Store, Ta
 from sottovoce.engine import files, parquet
 from sottovoce.engine.base import finished
 from sottovoce.engine.memory import MemoryCollected, defended_outcome
+from sottovoce.engine.sealed import SealedCollected, tally_all
 from sottovoce.errors import (
     MismatchError,
     NoDataError,
@@ -42,16 +45,21 @@ from sottovoce.errors import (
 from sottovoce.integrity.choices import checked_defence
 from sottovoce.integrity.examine import examine
 from sottovoce.integrity.result import Integrity
+from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.round import Round
 from sottovoce.web.problems import RequestError
 from sottovoce.wire import codec
+from sottovoce.wire.envelope import ID_BYTES
 
 DAY = 86_400
 _log = logging.getLogger(__name__)
 _KEPT_ANSWERS = 16
+_SHARE_OF_REPORTS = 16  # the part of the memory that reports may take: decoding needs the rest
+_SHARE_OF_DEFENDED = 4
 _Key = tuple[str, int, int, int | None]
 _DefendedKey = tuple[_Key, str]
 WorkApart = Callable[[str, int, Callable[[], None]], bool]
+AnyCollected = TypeVar("AnyCollected", MemoryCollected, SealedCollected)
 
 
 class Collector:
@@ -60,6 +68,9 @@ class Collector:
     ``work_apart`` does the work of the task with a digest somewhere else, at a time in whole
     seconds, and returns whether anything moved.  While it waits it calls now and then what it is
     given last, so that the other tasks go on.  Without it the work is done here.
+
+    ``memory`` is how many bytes reports may take here.  Those of a task that need more stay in the
+    sealed logs, and are read part by part.
     """
 
     def __init__(
@@ -68,9 +79,11 @@ class Collector:
         folder: Path,
         clock: Callable[[], float],
         work_apart: WorkApart | None = None,
+        memory: int = parquet.DEFAULT_MEMORY,
     ) -> None:
         self.store, self.folder, self._clock = store, folder, clock
         self._work_apart = work_apart
+        self._memory = memory
         self._published: dict[str, Published] = {}
         self._answers: dict[_DefendedKey, Outcome] = {}
         self._examined: dict[Path, Integrity] = {}
@@ -304,10 +317,13 @@ class Collector:
         return published.after(record, self.store.rounds(record.digest))
 
     def seal_round(self, published: Published, last: RoundRecord) -> None:
-        messages = list(self.store.segments(last.task, last.number))
+        """Write the log of a round, note what it holds, and forget the reports in the store."""
+        messages = self.store.segments(last.task, last.number)
+        first = next(messages, None)
         log = parquet.Log(0, "")
-        if messages:
-            log = parquet.write(self.log(last), messages, published.asked[last.number])
+        if first is not None:
+            asked = published.asked[last.number]
+            log = parquet.write(self.log(last), chain([first], messages), asked, self._memory)
         self.store.seal(last.task, last.number, log.count, log.checksum, self.now)
 
     def ask_plan(self, published: Published) -> None:
@@ -326,7 +342,10 @@ class Collector:
             stepped = published.task.plan.step(collected)
             if isinstance(stepped, Round):
                 codec.publish(published.task).check(stepped)
+        except UnavailableError:
+            raise  # it may pass
         except SottovoceError as error:
+            self.verify(published)  # a log that cannot be read is not the end of a task either
             self.store.finish(last.task, self.now, str(error))
             return
         if not isinstance(stepped, Round):
@@ -339,7 +358,7 @@ class Collector:
         )
 
     def examine_round(
-        self, published: Published, record: RoundRecord, collected: MemoryCollected
+        self, published: Published, record: RoundRecord, collected: Collected
     ) -> None:
         """Test whether the reports of a sealed round can be honest, and keep what was found.
 
@@ -379,15 +398,25 @@ class Collector:
     def _integrity_path(self, record: RoundRecord) -> Path:
         return self.log(record).with_suffix(".integrity.json")
 
-    def collected(self, published: Published) -> MemoryCollected:
-        """Return the reports of the sealed rounds, or their sums once they are erased."""
-        collected = MemoryCollected(published.task)
+    def collected(self, published: Published) -> MemoryCollected | SealedCollected:
+        """Return the reports of the sealed rounds, or their sums once they are erased.
+
+        Few reports are read into memory, and many when they are needed.
+        """
+        if _report_bytes(published) <= self._memory // _SHARE_OF_REPORTS:
+            return self._collected(published, MemoryCollected(published.task), parquet.read)
+        sealed = SealedCollected(published.task, self._memory)
+        return self._collected(published, sealed, parquet.open_log)
+
+    def _collected(
+        self, published: Published, collected: AnyCollected, read: Callable[[Path, Round, str], Any]
+    ) -> AnyCollected:
         for record in published.rounds:
             if record.state is not State.SEALED or not record.count:
                 break
             asked = published.asked[record.number]
-            if self.log(record).exists():
-                reports = parquet.read(self.log(record), asked, record.checksum)
+            if parquet.exists(self.log(record)):
+                reports = read(self.log(record), asked, record.checksum)
                 collected = collected.after(asked, reports)
             else:
                 sums = parquet.tallies(self._sums(record), asked)
@@ -407,7 +436,11 @@ class Collector:
         key = (_key(published), defence)
         answer = self._answers.get(key)
         if answer is None:
-            answer = self._answers[key] = self._answered(published, defence)
+            try:
+                answer = self._answers[key] = self._answered(published, defence)
+            except MemoryError as error:
+                _log.warning("not enough memory", extra={"task": published.record.name})
+                raise UnavailableError(parquet.NOT_ENOUGH_MEMORY) from error
             for oldest in list(self._answers)[:-_KEPT_ANSWERS]:
                 self._answers.pop(oldest, None)  # another thread may have removed it
         return answer
@@ -440,10 +473,21 @@ class Collector:
         """Return the answer after the corrections that the alarms of a task call for."""
         if published.record.finished is None:
             raise StateError("`defence` applies to answers of tasks that have finished collecting")
-        return defended_outcome(self.collected(published), self._answered(published))
+        if _report_bytes(published) > self._memory // _SHARE_OF_DEFENDED:
+            raise UnavailableError(
+                "`defence` needs all reports of a task at once, and these are more than the memory "
+                "of this collector allows: raise --memory"
+            )
+        collected = self._collected(published, MemoryCollected(published.task), parquet.read)
+        return defended_outcome(collected, self._answered(published))
 
     def verify(self, published: Published) -> None:
         """Refuse logs that are missing, or that are not those that were sealed."""
+        for record in published.rounds:
+            if record.state is State.SEALED and parquet.exists(self.log(record)):
+                asked = published.asked[record.number]
+                for _ in parquet.open_log(self.log(record), asked, record.checksum).tables():
+                    pass  # every part is checked when it is read
         self.collected(published)
 
     def log(self, record: RoundRecord) -> Path:
@@ -474,14 +518,14 @@ class Collector:
         asked = published.asked[record.number]
         try:
             self._keep(published)
-            if self.log(record).exists():
-                reports = parquet.read(self.log(record), asked, record.checksum)
-                parquet.condense(self._sums(record), reports, asked)
+            if parquet.exists(self.log(record)):
+                log = parquet.open_log(self.log(record), asked, record.checksum)
+                parquet.condense(self._sums(record), tally_all(log))
         except MismatchError:  # a damaged log is erased too: the promise counts
             _log.warning(
                 "erased unread", extra={"task": published.record.name, "round": record.number}
             )
-        self.log(record).unlink(missing_ok=True)
+        parquet.erase(self.log(record))
         self.store.erase(record.task, record.number, self.now)
 
     def _keep(self, published: Published) -> None:
@@ -496,6 +540,15 @@ def _key(published: Published) -> _Key:
     done = sum(record.state is State.SEALED for record in published.rounds)
     erased = sum(record.erased is not None for record in published.rounds)
     return published.digest, done, erased, published.record.finished
+
+
+def _report_bytes(published: Published) -> int:
+    """Return the bytes of all sealed reports of a task, as far as they are not erased."""
+    return sum(
+        record.count * (published.asked[record.number].width + 2 * ID_BYTES)
+        for record in published.rounds
+        if record.state is State.SEALED and record.erased is None
+    )
 
 
 def _trouble(error: Exception) -> str:

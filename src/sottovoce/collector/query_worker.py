@@ -44,10 +44,11 @@ main()
 
 @dataclass(frozen=True)
 class Place:
-    """Where the data of a collector are."""
+    """Where the data of a collector are, and how much memory there is for them."""
 
     folder: Path
     database: str
+    memory: int
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def serve(connection: socket.socket) -> None:
     with connection.makefile("rwb") as stream:
         place: Place = _received(stream)
         store = open_store(store_url(place.folder, place.database))
-        collector = Collector(store, place.folder, clock)
+        collector = Collector(store, place.folder, clock, memory=place.memory)
         while (order := _received(stream)) is not None:
             stream.write(packed(_answered(collector, order)))
             stream.flush()

@@ -17,6 +17,7 @@ from typing import Any
 
 from sottovoce.collector.queries import QueryRequest, Released
 from sottovoce.collector.query_worker import LENGTH, START, Place, QueryOrder, packed
+from sottovoce.engine.parquet import DEFAULT_MEMORY
 from sottovoce.errors import SottovoceError, UnavailableError
 from sottovoce.plans.tables.result import Explanation
 from sottovoce.web.problems import RequestError
@@ -25,10 +26,15 @@ IDLE_SECONDS = 300.0
 
 
 class QueryWorkers:
-    """The processes of one server; ``seconds`` is how long a query may run."""
+    """The processes of one server; ``seconds`` is how long a query may run.
 
-    def __init__(self, folder: Path, database: str, seconds: float) -> None:
-        self._place = Place(folder, database)
+    ``memory`` is how many bytes each process may use for reports.
+    """
+
+    def __init__(
+        self, folder: Path, database: str, seconds: float, memory: int = DEFAULT_MEMORY
+    ) -> None:
+        self._place = Place(folder, database, memory)
         self._seconds = seconds
         self._idle: dict[_Worker, asyncio.TimerHandle] = {}
         self._busy: set[_Worker] = set()

@@ -9,10 +9,21 @@ _ARRIVALS_KEPT = 7 * DAY
 
 
 class Scheduler:
-    """Advances the collector every ``tick`` seconds."""
+    """Advances the collector every ``tick`` seconds.
 
-    def __init__(self, collector: Collector, tick: float, failed: Callable[[str], None]) -> None:
+    Of several processes at one door one ``leads``; the others only look what has changed.
+    """
+
+    def __init__(
+        self,
+        collector: Collector,
+        tick: float,
+        failed: Callable[[str], None],
+        *,
+        leads: bool = True,
+    ) -> None:
         self._collector = collector
+        self._leads = leads
         self._background = Background("scheduler", self._advance, tick, failed)
         self._cleaned = False
         self._pruned = 0
@@ -26,6 +37,9 @@ class Scheduler:
         self._background.stop()
 
     def _advance(self) -> None:
+        if not self._leads:
+            self._collector.refresh()
+            return
         if not self._cleaned:
             self._cleaned = True
             self._background.attempt(self._collector.clean)

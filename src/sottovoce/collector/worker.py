@@ -1,8 +1,8 @@
 """The work of a task in a process of its own, so that its death is an error and not the end.
 
-Sealing a round, asking a plan and erasing reports hold all reports of a round in memory.  If there
-is not enough, the libraries below do not always raise an error: DuckDB's allocator may end the
-process with signal 11 or 6, and the kernel with signal 9.  A server must survive that, go on taking
+Sealing a round, asking a plan and erasing reports use as much memory as an operator has set.  If
+there is less, the libraries below do not always raise an error: an allocator may end the process
+with signal 11 or 6, and the kernel with signal 9.  A server must survive that, go on taking
 reports, and say what is wrong.
 
 ``Workers`` starts a new interpreter for each piece of work and waits for it.  The process opens the
@@ -13,9 +13,7 @@ the next attempt waits twice as long as the one before, up to half a minute.
 
 import logging
 import multiprocessing
-import os
 import signal
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -25,9 +23,10 @@ from pathlib import Path
 
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.store.base import open_store, store_url
-from sottovoce.engine.parquet import NOT_ENOUGH_MEMORY
+from sottovoce.engine.parquet import DEFAULT_MEMORY, NOT_ENOUGH_MEMORY
 from sottovoce.errors import SottovoceError, UnavailableError
 from sottovoce.web import logs
+from sottovoce.web.supervisor import end_with_parent
 
 _LONGEST_WAIT = 30.0  # seconds between two attempts
 _log = logging.getLogger(__name__)
@@ -35,12 +34,16 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Order:
-    """The work of one task, at a time in whole seconds, over a folder and a store."""
+    """The work of one task, at a time in whole seconds, over a folder and a store.
+
+    ``memory`` is how many bytes it may use for reports.
+    """
 
     folder: Path
     database: str
     digest: str
     now: int
+    memory: int
 
 
 @dataclass(frozen=True)
@@ -60,9 +63,11 @@ class Workers:
         database: str,
         tick: float,
         monotonic: Callable[[], float] = time.monotonic,
+        memory: int = DEFAULT_MEMORY,
     ) -> None:
         self._folder, self._database = folder, database
         self._tick, self._monotonic = tick, monotonic
+        self._memory = memory
         self._failed: dict[str, _Failed] = {}
 
     def __call__(self, digest: str, now: int, meanwhile: Callable[[], None]) -> bool:
@@ -74,8 +79,9 @@ class Workers:
         failed = self._failed.get(digest, _Failed(0, 0.0))
         if failed.times and self._monotonic() < failed.next_attempt:
             return False
+        order = Order(self._folder, self._database, digest, now, self._memory)
         try:
-            moved = self._moved(Order(self._folder, self._database, digest, now), meanwhile)
+            moved = self._moved(order, meanwhile)
         except Exception:
             wait = min(self._tick * 2**failed.times, _LONGEST_WAIT)
             self._failed[digest] = _Failed(min(failed.times + 1, 20), self._monotonic() + wait)
@@ -117,7 +123,7 @@ def run(order: Order, answer: Connection) -> None:
     """Do the work of an order in this process, and send what became of it."""
     for number in (signal.SIGINT, signal.SIGTERM):  # the server decides when to stop
         signal.signal(number, signal.SIG_IGN)
-    threading.Thread(target=_end_with_server, daemon=True).start()
+    end_with_parent()
     with suppress(OSError):  # the kernel should end this process first, not the server
         Path("/proc/self/oom_score_adj").write_text("1000")
     logs.configure()
@@ -149,16 +155,10 @@ def _result(order: Order) -> bool | SottovoceError:
 def _work(order: Order) -> bool:
     store = open_store(store_url(order.folder, order.database))
     try:
-        return Collector(store, order.folder, lambda: order.now).work(order.digest)
+        collector = Collector(store, order.folder, lambda: order.now, memory=order.memory)
+        return collector.work(order.digest)
     finally:
         store.close()
-
-
-def _end_with_server() -> None:
-    server = multiprocessing.parent_process()
-    if server is not None:
-        server.join()
-        os._exit(1)
 
 
 def _death(code: int) -> UnavailableError:

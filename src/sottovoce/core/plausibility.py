@@ -11,8 +11,6 @@ Every test alarms on honest reports with a probability of at most ``FALSE_ALARM`
 from dataclasses import dataclass, replace
 from math import inf, sqrt
 
-import numpy as np
-
 from sottovoce.arrays import Ints, Values
 from sottovoce.maths import binomial
 
@@ -108,21 +106,20 @@ def largest_of(
     )
 
 
-def equal_seeds(seeds: Values, seed_count: int, alpha: float = FALSE_ALARM) -> PlausibilityTest:
-    """Return the test of pairs of equal seeds, each of which is one of ``seed_count`` at random.
+def equal_seeds(
+    pairs: int, reports: int, seed_count: int, alpha: float = FALSE_ALARM
+) -> PlausibilityTest:
+    """Return the test of how many pairs of reports have equal seeds.
 
+    Each seed is one of ``seed_count`` at random.
     Pairs of independent reports agree with the chance 1 / seed_count, and any two pairs
     independently.  Of ``MIN_SEED_COUNT`` seeds or more, so few of so many pairs agree that their
     number has the law of independent trials.
     """
-    ordered = np.sort(seeds)
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-    repeats = np.diff(np.r_[starts, len(ordered)]).astype(np.float64)
-    pairs = int((repeats * (repeats - 1) / 2).sum())
-    compared = len(seeds) * (len(seeds) - 1) // 2
+    compared = reports * (reports - 1) // 2
     limit = binomial.upper_quantile(alpha, compared, 1 / seed_count)
     p_value = binomial.at_least(pairs, compared, 1 / seed_count)
-    return PlausibilityTest("equal seeds", float(pairs), float(limit), p_value, len(seeds))
+    return PlausibilityTest("equal seeds", float(pairs), float(limit), p_value, reports)
 
 
 def weakest(tests: list[PlausibilityTest]) -> PlausibilityTest:

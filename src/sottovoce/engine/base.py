@@ -11,13 +11,39 @@ from sottovoce.core.fake_votes import FakeCount
 from sottovoce.errors import NoDataError
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.tasks.collected import Blocks, Collected
-from sottovoce.tasks.question import Address
+from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
+from sottovoce.wire import codec
 
 Gathered = TypeVar("Gathered", bound=Collected)
 
 _SLOT_BITS = 16  # of the number that stands for a member and a slot
+
+
+class TaskCollected:
+    """What engines know of a collection without looking at reports."""
+
+    task: Task
+    rounds: tuple[Round, ...]
+
+    @property
+    def epsilon(self) -> float:
+        return self.task.response_epsilon
+
+    @property
+    def seed(self) -> bytes:
+        return codec.seed(self.task)
+
+    @property
+    def coins_checked(self) -> bool:
+        return self.task.coins_checked
+
+    def fakes(self, round_number: int) -> int:
+        return self.task.fakes
+
+    def _question(self, address: Address) -> Question:
+        return self.rounds[address.round].question(address)
 
 
 def drive(

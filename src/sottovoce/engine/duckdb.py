@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 PEOPLE = "people"
 
-# Everybody who has one report in every slot; those of whom there are two are left out.
-_EVERYBODY_ONCE = "(from seen qualify count(*) over (partition by person) = 1)"
-
 
 @dataclass(frozen=True, eq=False)
 class ReportsByPerson:
@@ -54,13 +51,13 @@ class ReportsByPerson:
         import duckdb
 
         scores = {name: _scores(self, scoring) for name, scoring in scored.items()}
-        people = "seen" if self.one_report_each else _EVERYBODY_ONCE
+        people = "seen" if self.one_report_each else everybody_once("seen")
         try:
             with _engine(os.getpid()).cursor() as connection:
                 for name, columns in scores.items():
                     connection.register(name, columns)
                 connection.register("seen", _seen(self))
-                view = f"select person{_public_columns(public)} from {people}"
+                view = f"select person{public_columns(public)} from {people}"
                 connection.execute(f"create temp view {PEOPLE} as {view}")
                 result: Columns = connection.execute(statement.sql(dialect="duckdb")).fetchnumpy()
         except duckdb.Error as error:
@@ -115,7 +112,14 @@ def _concatenated(parts: Sequence[Ints]) -> Ints:
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
-def _public_columns(public: Mapping[str, bool]) -> str:
+def everybody_once(relation: str) -> str:
+    """Return everybody in a relation of SQL who is there once; those who are there twice are left
+    out.
+    """
+    return f"(from {relation} qualify count(*) over (partition by person) = 1)"
+
+
+def public_columns(public: Mapping[str, bool]) -> str:
     """Return the public columns p0, p1, ... as SQL over the JSON text, each after a comma."""
     columns = ""
     for number, (name, is_number) in enumerate(public.items()):

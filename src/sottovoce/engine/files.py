@@ -5,6 +5,7 @@ server restarted, and one that has it now.  So each makes a file of its own befo
 name; with one name for both, the slower one's half would get the name of the whole.
 """
 
+import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -13,12 +14,15 @@ from sottovoce.core.durable import sync
 from sottovoce.core.rng import SystemRng
 from sottovoce.errors import UnavailableError
 
+LEFTOVER_SUFFIX = ".new"  # of hidden files that a killed process leaves behind
+SPILL_PREFIX = ".spill"  # of folders for what does not fit into memory
+
 
 def replace_file(path: Path, make: Callable[[Path], object]) -> None:
     """Make a file under another name, push it to the disk, and only then give it its own name."""
-    new = path.with_name(f".{path.stem}.{SystemRng().bytes(4).hex()}.new{path.suffix}")
+    new = path.with_name(f".{path.stem}.{SystemRng().bytes(4).hex()}{LEFTOVER_SUFFIX}{path.suffix}")
     try:
-        _make_folder(path.parent)
+        folder_of(path)
         make(new)
         sync(new)
         new.replace(path)
@@ -28,6 +32,15 @@ def replace_file(path: Path, make: Callable[[Path], object]) -> None:
     finally:
         with suppress(OSError):
             new.unlink(missing_ok=True)
+
+
+def folder_of(path: Path) -> Path:
+    """Return the folder of a file, which is made if it is not there."""
+    try:
+        _make_folder(path.parent)
+    except OSError as error:
+        raise UnavailableError(f"the file {path.name} cannot be written now") from error
+    return path.parent
 
 
 def _make_folder(folder: Path) -> None:
@@ -42,7 +55,22 @@ def _make_folder(folder: Path) -> None:
 def remove_leftovers(folder: Path) -> None:
     """Remove what killed processes left half-written; nobody may be writing in the folder."""
     try:
-        for path in folder.glob(".*.new*"):
+        for spilled in folder.glob(f"{SPILL_PREFIX}*"):
+            shutil.rmtree(spilled, ignore_errors=True)
+        for path in folder.rglob(f".*{LEFTOVER_SUFFIX}*"):
             path.unlink(missing_ok=True)
     except OSError as error:
         raise UnavailableError("a half-written file cannot be removed now") from error
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder and the files in it, if there is such a folder."""
+    if not folder.is_dir():
+        return
+    try:
+        for path in folder.iterdir():
+            path.unlink(missing_ok=True)
+        folder.rmdir()
+        sync(folder.parent)
+    except OSError as error:
+        raise UnavailableError(f"the folder {folder.name} cannot be removed now") from error

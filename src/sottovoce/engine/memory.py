@@ -11,11 +11,17 @@ from sottovoce.arrays import Floats, Ints, Reports, Values
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.tally import Tally
 from sottovoce.engine import base
-from sottovoce.engine.base import by_address, estimate_candidates, estimate_people, people_among
+from sottovoce.engine.base import (
+    TaskCollected,
+    by_address,
+    estimate_candidates,
+    estimate_people,
+    people_among,
+)
 from sottovoce.errors import CodecError, MismatchError, NoDataError, ParameterError
 from sottovoce.integrity.choices import checked_defence
 from sottovoce.tasks.collected import Blocks
-from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
 from sottovoce.wire import codec, envelope
@@ -35,7 +41,7 @@ class ReportBatch:
 
 
 @dataclass(frozen=True, eq=False)
-class MemoryCollected:
+class MemoryCollected(TaskCollected):
     """What a task has collected, in memory: reports, or the tallies of those that were erased."""
 
     task: Task
@@ -45,18 +51,6 @@ class MemoryCollected:
     # What has been computed already: tallies by address, and reports by person by round.
     tallied: dict[Address, Tally] = field(default_factory=dict, repr=False)
     persons: "dict[int, ReportsByPerson]" = field(default_factory=dict, repr=False)
-
-    @property
-    def epsilon(self) -> float:
-        return self.task.response_epsilon
-
-    @property
-    def seed(self) -> bytes:
-        return codec.seed(self.task)
-
-    @property
-    def coins_checked(self) -> bool:
-        return self.task.coins_checked
 
     def users(self, round_number: int) -> int:
         counts = {address: len(batch.reports) for address, batch in self.batches.items()}
@@ -68,9 +62,6 @@ class MemoryCollected:
             if (address.round, address.slot) == first_slot
         )
         return people_among(messages, self.fakes(round_number))
-
-    def fakes(self, round_number: int) -> int:
-        return self.task.fakes
 
     def tally(self, address: Address) -> Tally:
         if address in self.sums:
@@ -137,9 +128,6 @@ class MemoryCollected:
     def after_erasing(self, asked: Round, sums: Mapping[Address, Tally]) -> "MemoryCollected":
         """Return what is collected with a round of which only the tallies remain."""
         return replace(self, rounds=(*self.rounds, asked), sums={**self.sums, **sums})
-
-    def _question(self, address: Address) -> Question:
-        return self.rounds[address.round].question(address)
 
     def _of_round(self, round_number: int) -> dict[Address, ReportBatch]:
         return {

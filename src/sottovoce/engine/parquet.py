@@ -1,16 +1,27 @@
-"""The log of a sealed round: one Parquet file.
+"""The log of a sealed round: one Parquet file, or a folder of them.
 
-The file holds what the envelopes held and nothing else, sorted by report id, so that the order of
-arrival is gone.  Its checksum is over that content, not over the bytes of the file, so that any
-reader of Parquet can recompute it.  When reports must be erased, ``condense`` leaves their tallies
-in a file beside the log.
+The log holds what the envelopes held and nothing else, in an order that does not tell when a report
+came.  Its checksum is over that content, not over the bytes of the file, so that any reader of
+Parquet can recompute it.  When reports must be erased, ``condense`` leaves their tallies in a file
+beside the log.
+
+Up to ``PART_BYTES`` of reports are one file, sorted by report id.  More become a folder of the same
+name with a file for every part, sorted by member, slot and report id, so that the reports at one
+address lie together.  The file ``_seal.json`` there lists the parts: their checksums, and how many
+reports they have at which address.  The checksum of such a log is that of this list.  It is written
+last, so that a log without it is not there.
+
+Nothing here holds more than a part, and what sorting may hold: a process reads and writes logs of
+any length in bounded memory.
 """
 
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -19,14 +30,14 @@ import numpy as np
 
 from sottovoce.arrays import Bytes, Ints
 from sottovoce.core.tally import Tally
+from sottovoce.engine import sorting, tables
 from sottovoce.engine.base import by_address
-from sottovoce.engine.files import replace_file
-from sottovoce.engine.memory import ReportBatch
+from sottovoce.engine.files import folder_of, remove_folder, replace_file
+from sottovoce.engine.memory import ReportBatch, joined
 from sottovoce.errors import (
     CodecError,
     MismatchError,
     NoDataError,
-    SottovoceError,
     UnavailableError,
 )
 from sottovoce.tasks.question import Address
@@ -38,65 +49,160 @@ NOT_ENOUGH_MEMORY = (
     "there is not enough memory for the reports of a round: allow this process more; "
     "nothing is lost"
 )
-_BYTES = {bytes, bytearray}
-_ENTRIES_AT_ONCE = 20_000  # Python objects made, joined or freed in one call
+PART_BYTES = 32 << 20  # of the reports in one file
+SEAL = "_seal.json"  # readers of Parquet folders leave out names that begin like this
+DEFAULT_MEMORY = 1 << 30  # bytes
+_RUN_SHARE = 16  # the part of the memory that a run may have: sorting holds it several times
+_MESSAGE_BYTES_AT_ONCE = 16 << 20
+_TEXTS_AT_ONCE = 20_000  # Python objects made in one call
+_NEEDED = ("id", "member", "slot", "payload")
+_OPTIONAL = ("subject", "public")
 
 
 @dataclass(frozen=True)
 class Log:
-    """What a sealed file holds: how many reports, and the checksum of all of them."""
+    """What a sealed log holds: how many reports, and the checksum of all of them."""
 
     count: int
     checksum: str
 
 
-def write(path: Path, messages: Iterable[bytes], asked: Round) -> Log:
-    """Write the log of a round; the file appears whole or not at all.
+@dataclass(frozen=True)
+class LogPart:
+    """One file of a log: its checksum, and how many reports it has at which address."""
 
-    The same reports give the same file, in whatever order they come.
+    name: str
+    checksum: str
+    counts: Mapping[Address, int]
+
+
+@dataclass(frozen=True, eq=False)
+class SealedLog:
+    """A log that is read part by part; a part that is not the sealed one is refused."""
+
+    path: Path
+    asked: Round
+    parts: tuple[LogPart, ...]
+    read: dict[str, Any] = field(default_factory=dict, repr=False)  # the part that was read last
+
+    @cached_property
+    def counts(self) -> dict[Address, int]:
+        """Return how many reports there are at every address."""
+        counts: dict[Address, int] = {}
+        for part in self.parts:
+            for address, count in part.counts.items():
+                counts[address] = counts.get(address, 0) + count
+        return dict(sorted(counts.items()))
+
+    def tables(self, addresses: Iterable[Address] | None = None) -> Iterator[Any]:
+        """Yield the reports in tables, a part at a time; of some addresses only, if they are named.
+
+        Parts without reports at these addresses are not read.  Reports are ordered by address.
+        """
+        wanted = None if addresses is None else set(addresses)
+        for part in self.parts:
+            if wanted is None:
+                yield self._table(part)
+            elif not wanted.isdisjoint(part.counts):
+                yield _joined(list(_slices(self._table(part), part.counts, wanted)))
+
+    def _table(self, part: LogPart) -> Any:
+        """Return the reports of a part; the last one that was read stays in memory."""
+        if part.name not in self.read:
+            with _enough_memory():
+                self.read.clear()
+                table = _read_parquet(self.path / part.name)
+                if _checksum(table) != part.checksum:
+                    raise _not_sealed(self.asked)
+                self.read[part.name] = sorting.by_address(table)
+        return self.read[part.name]
+
+
+def _slices(table: Any, counts: Mapping[Address, int], wanted: set[Address]) -> Iterator[Any]:
+    """Yield the reports at some addresses from a table that is ordered by address."""
+    start = 0
+    for address, count in counts.items():
+        if address in wanted:
+            yield table.slice(start, count)
+        start += count
+
+
+def write(path: Path, messages: Iterable[bytes], asked: Round, memory: int = DEFAULT_MEMORY) -> Log:
+    """Write the log of a round; it appears whole or not at all.
+
+    The same reports give the same log, in whatever order they come and whatever the memory.
     """
-    groups = envelope.read(messages, asked.width)
-    if not groups:
-        raise NoDataError("a round without reports has no log")
-    columns = _columns(groups)
-    _write_parquet(path, columns)
-    return Log(len(columns["id"]), _checksum(columns))
+    with _enough_memory():
+        reports = _tables(messages, asked.width)
+        parts = _parts(sorting.sort(reports, folder_of(path), memory // _RUN_SHARE))
+        first = next(parts, None)
+        if first is None:
+            raise NoDataError("a round without reports has no log")
+        second = next(parts, None)
+        if second is None:
+            table = sorting.by_id(first)
+            remove_folder(path)
+            _write_parquet(path, table)
+            return Log(len(table), _checksum(table))
+        return _write_folder(path, chain([first, second], parts), asked)
 
 
 def read(path: Path, asked: Round, checksum: str) -> dict[Address, ReportBatch]:
-    """Return the reports of a log by address; refuses a log that is not the sealed one.
+    """Return all reports of a log by address; refuses a log that is not the sealed one.
 
     ``checksum`` is that of the seal.
     """
-    columns = _packed(_read_parquet(path))
-    if not _has_checksum(columns, checksum):
-        raise MismatchError(f"the log of round {asked.number} is not the one that was sealed")
-    batches = {}
-    for address, chosen in by_address(asked.number, columns["member"], columns["slot"]):
-        question = asked.question(address)
-        payloads = _rows(columns["payload"][chosen], asked.width)[:, : question.width]
-        batches[address] = ReportBatch(
-            reports=question.mechanism.unpack(payloads.tobytes()),
-            subjects=_rows(columns["subject"][chosen], ID_BYTES) if "subject" in columns else None,
-            public=columns["public"][chosen] if "public" in columns else None,
-        )
-    return batches
+    batches: dict[Address, list[ReportBatch]] = {}
+    with _enough_memory():
+        for table in open_log(path, asked, checksum).tables():
+            for address, chosen, reports in tables.pieces(table, asked):
+                batch = ReportBatch(reports, *_people(table, chosen))
+                batches.setdefault(address, []).append(batch)
+        return {address: joined(parts) for address, parts in sorted(batches.items())}
+
+
+def open_log(path: Path, asked: Round, checksum: str) -> SealedLog:
+    """Return a log that is read when its reports are needed; refuses another than the sealed one.
+
+    Of a folder the list of parts is checked now, and every part whenever it is read.
+    """
+    if path.is_file():
+        with _enough_memory():
+            table = _read_parquet(path)
+            if _checksum(table) != checksum:
+                raise _not_sealed(asked)
+            part = LogPart("", checksum, _counts(table, asked.number))
+        return SealedLog(path, asked, (part,))
+    text = _seal_text(path)
+    if hashlib.sha256(text).hexdigest() != checksum:
+        raise _not_sealed(asked)
+    return SealedLog(path, asked, tuple(_listed_parts(text, asked.number)))
+
+
+def exists(path: Path) -> bool:
+    """Return whether there is a log, and not only a part of one."""
+    return path.is_file() or (path / SEAL).is_file()
+
+
+def erase(path: Path) -> None:
+    """Erase a log."""
+    (path / SEAL if path.is_dir() else path).unlink(missing_ok=True)
+    remove_folder(path)
 
 
 def checksum_of(path: Path) -> str:
     """Return the checksum of what a log holds now, to compare it with that of the seal."""
-    return _checksum(_packed(_read_parquet(path)))
+    if path.is_dir():
+        return hashlib.sha256(_seal_text(path)).hexdigest()
+    with _enough_memory():
+        return _checksum(_read_parquet(path))
 
 
-def condense(path: Path, batches: Mapping[Address, ReportBatch], asked: Round) -> None:
-    """Write the tally of every address that has one: what remains when the reports are erased."""
+def condense(path: Path, tallied: Mapping[Address, Tally]) -> None:
+    """Write the tallies of a round: what remains when its reports are erased."""
     arrays: dict[str, Ints] = {}
     index: list[list[Any]] = []
-    for address, batch in batches.items():
-        mechanism = asked.question(address).mechanism
-        if not mechanism.has_tally:
-            continue
-        tally = mechanism.tally(batch.reports)
+    for address, tally in tallied.items():
         arrays |= {_array_name(len(index), name): array for name, array in tally.counts.items()}
         index.append([address.member, address.slot, tally.users, sorted(tally.counts)])
     text = np.frombuffer(json.dumps(index).encode(), np.uint8)
@@ -135,161 +241,245 @@ def _loaded(path: Path) -> Iterator[Any]:
         raise MismatchError("the sums of an erased round are damaged") from error
 
 
-def _columns(groups: list[Envelopes]) -> dict[str, Any]:
-    """Return the fields of all reports as columns, ordered by report id."""
-    if len({group.flags & ~envelope.SLOT for group in groups}) > 1:
-        raise CodecError("the reports of one round must carry the same fields")
-    members = np.concatenate([group.members for group in groups])
-    columns: dict[str, Any] = {
-        "id": np.concatenate([_void(group.ids) for group in groups]),
-        "member": members.astype(np.uint32),
-        "slot": np.concatenate([_slots(group) for group in groups]),
-        "payload": np.concatenate([_void(group.payloads) for group in groups]),
+def _tables(messages: Iterable[bytes], width: int) -> Iterator[Any]:
+    """Yield the reports in the messages as tables."""
+    schema = None
+    for group in _groups(messages, width):
+        table = _table_of(group)
+        schema = schema or table.schema
+        if table.schema != schema:
+            raise CodecError("the reports of one round must carry the same fields")
+        yield table
+
+
+def _groups(messages: Iterable[bytes], width: int) -> Iterator[Envelopes]:
+    waiting: list[bytes] = []
+    size = 0
+    for message in messages:
+        waiting.append(message)
+        size += len(message)
+        if size >= _MESSAGE_BYTES_AT_ONCE:
+            yield from envelope.read(waiting, width)
+            waiting = []
+            size = 0
+    yield from envelope.read(waiting, width)
+
+
+def _table_of(group: Envelopes) -> Any:
+    import pyarrow
+
+    slots = np.zeros(len(group)) if group.slots is None else group.slots
+    columns = {
+        "id": _column(group.ids),
+        "member": pyarrow.array(group.members.astype(np.uint32)),
+        "slot": pyarrow.array(slots.astype(np.uint16)),
+        "payload": _column(group.payloads),
     }
-    if groups[0].subjects is not None:
-        subjects = [_void(np.asarray(group.subjects)) for group in groups]
-        columns["subject"] = np.concatenate(subjects)
-    if groups[0].public:
-        public = [text for group in groups for text in group.public]
-        columns["public"] = np.array(public, object)
-    order = np.argsort(columns["id"], kind="stable")
-    return {name: column[order] for name, column in columns.items()}
+    if group.subjects is not None:
+        columns["subject"] = _column(group.subjects)
+    if group.public:
+        columns["public"] = pyarrow.array(group.public, pyarrow.binary())
+    return pyarrow.table(columns)
 
 
-def _slots(group: Envelopes) -> Any:
-    if group.slots is None:
-        return np.zeros(len(group), np.uint16)
-    return group.slots.astype(np.uint16)
+def _column(rows: Bytes) -> Any:
+    """Return rows of bytes as a column."""
+    import pyarrow
+
+    content = pyarrow.py_buffer(np.ascontiguousarray(rows))
+    kind = pyarrow.binary(rows.shape[1])
+    return pyarrow.FixedSizeBinaryArray.from_buffers(kind, len(rows), [None, content])
 
 
-def _void(rows: Bytes) -> Any:
-    """Return rows of bytes as one array of opaque entries, which sorts."""
-    return np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1]))).ravel()
+def _parts(reports: Iterable[Any]) -> Iterator[Any]:
+    """Yield sorted reports cut into parts, whatever tables they come in."""
+    waiting: list[Any] = []
+    room = PART_BYTES
+    for table in reports:
+        sizes = np.cumsum(_sizes(table))
+        start = 0
+        while start < len(table):
+            before = sizes[start - 1] if start else 0
+            end = int(np.searchsorted(sizes, before + room, side="right"))
+            if end == start and not waiting:
+                end += 1  # a report that is larger than a part is one by itself
+            waiting.append(table.slice(start, end - start))
+            if end < len(table):
+                yield _joined(waiting)
+                waiting = []
+                room = PART_BYTES
+            else:
+                room -= int(sizes[-1] - before)
+            start = end
+    if sum(map(len, waiting)):
+        yield _joined(waiting)
 
 
-def _packed(columns: dict[str, Any]) -> dict[str, Any]:
-    """Return columns with byte strings of one width as opaque entries of that width.
-
-    The byte strings are freed on the way.  Making, joining and freeing millions of Python objects
-    in one call would hold the interpreter's lock for seconds, while a server answers nobody.
-    """
-    return {name: _entries(columns.pop(name)) for name in list(columns)}
-
-
-def _entries(column: Any) -> Any:
-    widths = {len(entry) for entry in column[:1] if type(entry) in _BYTES}
-    if column.dtype != object or not _have_one_width(column, widths):
-        return column
-    entries = np.empty(len(column), np.dtype((np.void, widths.pop())))
-    for part in _parts(len(column)):
-        entries[part] = np.frombuffer(b"".join(column[part].tolist()), entries.dtype)
-        column[part] = None  # freed here, a part at a time
-    return entries
+def _sizes(table: Any) -> Ints:
+    """Return the bytes of every report."""
+    sizes = np.zeros(len(table), np.int64)
+    for name in table.column_names:
+        kind = table.schema.field(name).type
+        if name == "public":
+            sizes += tables.entries(table[name])[1]
+        else:
+            sizes += kind.bit_width // 8
+    return sizes
 
 
-def _have_one_width(column: Any, widths: set[int]) -> bool:
-    """Return whether all entries are byte strings, and of the only width in a set."""
-    if len(widths) != 1 or 0 in widths:
-        return False
-    for part in _parts(len(column)):
-        entries = column[part].tolist()
-        if not set(map(type, entries)) <= _BYTES or set(map(len, entries)) != widths:
-            return False
-    return True
+def _joined(parts: list[Any]) -> Any:
+    import pyarrow
+
+    return pyarrow.concat_tables(parts).combine_chunks()
 
 
-def _parts(count: int) -> Iterator[slice]:
-    """Yield the parts of a column in which Python objects are handled."""
-    for start in range(0, count, _ENTRIES_AT_ONCE):
-        yield slice(start, start + _ENTRIES_AT_ONCE)
+def _write_folder(path: Path, parts: Iterable[Any], asked: Round) -> Log:
+    """Write the parts of a log, and last the list of them."""
+    count = 0
+    listed = []
+    for number, table in enumerate(parts):
+        name = f"part-{number:05d}.parquet"
+        _write_parquet(path / name, table)
+        counts = _counts(table, asked.number)
+        addresses = [[address.member, address.slot, reports] for address, reports in counts.items()]
+        listed.append({"name": name, "checksum": _checksum(table), "reports": addresses})
+        count += len(table)
+    text = json.dumps({"parts": listed}).encode()
+    replace_file(path / SEAL, lambda new: new.write_bytes(text))
+    return Log(count, hashlib.sha256(text).hexdigest())
 
 
-def _rows(column: Any, width: int) -> Bytes:
-    """Return a column of byte strings of one width as the rows of an array."""
-    whole = column.tobytes() if column.dtype.kind == "V" else b"".join(column.tolist())
-    return np.frombuffer(whole, np.uint8).reshape(-1, width)
-
-
-def _has_checksum(columns: Mapping[str, Any], checksum: str) -> bool:
+def _seal_text(path: Path) -> bytes:
     try:
-        return _checksum(columns) == checksum
-    except (TypeError, ValueError):
-        return False  # columns of other types than those of a log
+        return (path / SEAL).read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise NoDataError("the log of this round has been erased or is missing") from None
+    except OSError as error:
+        raise UnavailableError("the log of a round cannot be read now") from error
 
 
-def _checksum(columns: Mapping[str, Any]) -> str:
+def _listed_parts(text: bytes, round_number: int) -> Iterator[LogPart]:
+    for part in json.loads(text)["parts"]:
+        counts = {
+            Address(round_number, member, slot): reports
+            for member, slot, reports in part["reports"]
+        }
+        yield LogPart(part["name"], part["checksum"], counts)
+
+
+def _counts(table: Any, round_number: int) -> dict[Address, int]:
+    members, slots = tables.numbers(table["member"]), tables.numbers(table["slot"])
+    addressed = by_address(round_number, members, slots)
+    return {address: len(chosen) for address, chosen in addressed}
+
+
+def _people(table: Any, chosen: Ints) -> tuple[Any, Any]:
+    """Return the subjects and the public texts of some reports, None where there are none."""
+    subjects = public = None
+    if "subject" in table.column_names:
+        subjects = tables.rows(table["subject"], ID_BYTES)[chosen]
+    if "public" in table.column_names:
+        public = _texts(table["public"].take(chosen))
+    return subjects, public
+
+
+def _texts(column: Any) -> Any:
+    """Return a column of texts as Python's objects.
+
+    Making millions of them in one call would hold the interpreter's lock for seconds, while a
+    server answers nobody.
+    """
+    texts = np.empty(len(column), object)
+    for start in range(0, len(column), _TEXTS_AT_ONCE):
+        part = column.slice(start, _TEXTS_AT_ONCE)
+        texts[start : start + len(part)] = part.to_pylist()
+    return texts
+
+
+def _checksum(table: Any) -> str:
     """Return SHA-256 over all columns, ordered by name.
 
     A column adds its name and length, and then its numbers, or the bytes of its entries and their
     lengths.
     """
     total = hashlib.sha256()
-    for name, column in sorted(columns.items()):
+    for name in sorted(table.column_names):
+        column = table[name]
         total.update(f"{name}:{len(column)}:".encode())
-        if column.dtype.kind in "iu":
-            numbers = column
-        elif column.dtype.kind == "V":
-            total.update(column.tobytes())
-            numbers = np.full(len(column), column.dtype.itemsize)
+        if _is_number(column):
+            numbers = tables.numbers(column)
         else:
-            numbers = _add_entries(total, column)
+            entries, numbers = tables.entries(column)
+            total.update(entries)  # type: ignore[arg-type]
         total.update(numbers.astype("<u4").tobytes())
     return total.hexdigest()
 
 
-def _add_entries(total: Any, column: Any) -> Any:
-    """Add byte strings to a hash, and return their lengths."""
-    lengths = np.empty(len(column), "<u4")
-    for part in _parts(len(column)):
-        entries = column[part].tolist()
-        total.update(b"".join(entries))
-        lengths[part] = np.fromiter(map(len, entries), "<u4", len(entries))
-    return lengths
+def _is_number(column: Any) -> bool:
+    import pyarrow
+
+    return bool(pyarrow.types.is_integer(column.type))
 
 
-def _write_parquet(path: Path, columns: Mapping[str, Any]) -> None:
-    select = f"select {', '.join(columns)} from reports"
-    copy = f"copy ({select}) to '{{}}' (format parquet, compression zstd)"
-    with _engine(UnavailableError("the log of a round cannot be written now")) as engine:
-        engine.register("reports", {name: _as_objects(column) for name, column in columns.items()})
-        replace_file(path, lambda new: engine.execute(copy.format(_quoted(new))))
+def _not_sealed(asked: Round) -> MismatchError:
+    return MismatchError(f"the log of round {asked.number} is not the one that was sealed")
 
 
-def _as_objects(column: Any) -> Any:
-    """Return a column of opaque entries as one of byte strings; others as they are."""
-    if column.dtype.kind != "V":
-        return column
-    objects = np.empty(len(column), object)
-    for part in _parts(len(column)):
-        objects[part] = column[part].tolist()
-    return objects
+def _write_parquet(path: Path, table: Any) -> None:
+    from pyarrow import parquet
+
+    def save(new: Path) -> None:
+        parquet.write_table(
+            table,
+            new,
+            compression="zstd",
+            use_dictionary=["member", "slot", "public"],
+            write_statistics=["member", "slot"],
+            store_schema=False,
+        )
+
+    replace_file(path, save)
 
 
-def _read_parquet(path: Path) -> dict[str, Any]:
+def _read_parquet(path: Path) -> Any:
+    """Return the reports in one file; refuses a file that has other columns than a log."""
+    import pyarrow
+    from pyarrow import parquet
+
+    damaged = MismatchError("the log of a round is damaged: it cannot be read")
     if not path.exists():
         raise NoDataError("the log of this round has been erased or is missing")
-    select = f"select * from read_parquet('{_quoted(path)}')"
-    with _engine(MismatchError("the log of a round is damaged: it cannot be read")) as engine:
-        columns: dict[str, Any] = engine.execute(select).fetchnumpy()
-    return columns
+    try:
+        # One thread: what is read at once stays small, and so does what an allocator keeps.
+        table = parquet.read_table(path, use_threads=False, partitioning=None)
+    except MemoryError:
+        raise
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise damaged from error
+    names = set(table.column_names)
+    if not set(_NEEDED) <= names <= {*_NEEDED, *_OPTIONAL}:
+        raise damaged
+    if not all(_has_type_of_log(table[name], name) for name in names):
+        raise damaged
+    return table.combine_chunks()
+
+
+def _has_type_of_log(column: Any, name: str) -> bool:
+    import pyarrow
+
+    if name in ("member", "slot"):
+        return _is_number(column)
+    kind = column.type
+    return bool(pyarrow.types.is_binary(kind) or pyarrow.types.is_fixed_size_binary(kind))
 
 
 @contextmanager
-def _engine(failure: SottovoceError) -> Iterator[Any]:
-    """Give a DuckDB connection; its errors become ``failure``, unless memory was the reason.
+def _enough_memory() -> Iterator[None]:
+    """Turn a want of memory into an error that callers can act on.
 
     A log that did not fit into memory must not be taken for a damaged one, which may be erased.
     """
-    import duckdb
-
     try:
-        with duckdb.connect(":memory:", config={"preserve_insertion_order": True}) as engine:
-            yield engine
-    except (duckdb.OutOfMemoryException, MemoryError) as error:
+        yield
+    except MemoryError as error:
         raise UnavailableError(NOT_ENOUGH_MEMORY) from error
-    except duckdb.Error as error:
-        raise failure from error
-
-
-def _quoted(path: Path) -> str:
-    return str(path).replace("'", "''")

@@ -4,9 +4,8 @@ Everything that the tests of supports need is gathered here once: which values t
 reports support each and each pair, and where the public hashes put them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -86,7 +85,7 @@ def gather(mechanism: PureMechanism, reports: Reports, values: Values) -> Candid
         if hashed is None:
             supports = mechanism.support(batch, values)
         else:
-            tables.append(hashed)
+            tables.append(_narrowed(hashed))
             supports = hashed.table == np.asarray(hashed.answers)[:, None]
         counted = supports.astype(np.float32)  # sums below 2^24 are exact
         pairs += counted.T @ counted
@@ -102,7 +101,12 @@ def largest(votes: Floats, count: int = MAX_CANDIDATES) -> Ints:
 def _joined(parts: list[PublicHash]) -> PublicHash | None:
     if not parts:
         return None
-    table = np.concatenate([part.table for part in parts]).astype(np.uint16, copy=False)
-    answers = np.concatenate([np.asarray(part.answers, np.uint16) for part in parts])
-    first: Any = parts[0]
-    return PublicHash(table, answers, first.buckets, first.p, first.q, first.points)
+    table = np.concatenate([part.table for part in parts])
+    answers = np.concatenate([part.answers for part in parts])
+    return replace(parts[0], table=table, answers=answers)
+
+
+def _narrowed(part: PublicHash) -> PublicHash:
+    """Return the same in two bytes a number: there is one for every report and candidate."""
+    table = part.table.astype(np.uint16, copy=False)
+    return replace(part, table=table, answers=np.asarray(part.answers, np.uint16))

@@ -28,6 +28,8 @@ from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Address
 
 MAX_ADDRESSES = 16  # of a round whose largest estimates are tested: those with the most reports
+MAX_REPORTS = 1 << 20  # of an address whose largest estimates are tested: a sample of more
+MAX_BYTES = 1 << 28  # of these reports
 MAX_DOMAIN = 1 << 22  # values that are estimated to find the largest
 
 
@@ -103,9 +105,25 @@ def _examined(
     values = _candidates(source, collected, address, mechanism)
     if values is None:
         return None
-    reports = np.concatenate(list(collected.reports(address)))
-    candidates = gather(mechanism, reports, values)
+    candidates = gather(mechanism, _sampled(collected, address), values)
     return Examined(address, candidates, co_support(candidates, alpha), load(candidates, alpha))
+
+
+def _sampled(collected: Collected, address: Address) -> Reports:
+    """Return the reports at an address, of very many one in so many.
+
+    Not the first ones: false reports may lie together.
+    """
+    count = collected.report_counts(address.round)[address]
+    sampled = []
+    skipped = 0  # reports since the last one that was taken, and this many before the first
+    for reports in collected.reports(address):
+        most = min(MAX_REPORTS, max(1, MAX_BYTES // max(reports.nbytes // len(reports), 1)))
+        step = -(-count // most)
+        # A copy of few: a view would keep all reports in memory.
+        sampled.append(reports if step == 1 else reports[-skipped % step :: step].copy())
+        skipped = (skipped + len(reports)) % step
+    return np.concatenate(sampled)
 
 
 def _candidates(

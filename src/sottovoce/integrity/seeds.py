@@ -5,12 +5,12 @@ and leaving out reports by their seeds alone biases nothing: honest reports that
 are a random sample.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from sottovoce.arrays import Bools, Ints, Reports, Values
+from sottovoce.arrays import Bools, Ints, Reports
 from sottovoce.core.plausibility import (
     FALSE_ALARM,
     MIN_SEED_COUNT,
@@ -22,10 +22,12 @@ from sottovoce.core.plausibility import (
 from sottovoce.core.rng import Rng
 from sottovoce.core.tally import Tally
 from sottovoce.integrity.candidates import Candidates
+from sottovoce.integrity.seed_pairs import SeedPairs
 from sottovoce.mechanisms.base import Mechanism
 
 SPECTRUM = "seed spectrum"
 PAIRS = "seed pairs"
+BYTES_AT_ONCE = 1 << 24  # of reports whose evidence is summed up together
 FRESH_SEEDS = 1 << 17  # drawn to learn how often honest seeds have so many marks
 TOO_OFTEN = 2.0  # times as often as honest seeds: such a number of marks is left out
 
@@ -36,38 +38,58 @@ class Pool:
 
     mechanism: Mechanism
     evidence: Tally
-    seeds: list[Values] = field(default_factory=list)
+    seeds: SeedPairs = field(default_factory=SeedPairs)
 
     def tests(self, fakes: int, alpha: float = FALSE_ALARM) -> list[PlausibilityTest]:
         """Return the tests that the mechanism makes, and that of equal seeds."""
         tests = list(self.mechanism.plausibility(self.evidence, fakes=fakes, alpha=alpha))
-        if self.seeds:
-            seeds = np.concatenate(self.seeds)
-            tests.append(equal_seeds(seeds, self.mechanism.seed_count, alpha))
+        if self.seeds.count:
+            pairs = self.seeds.equal()
+            seed_count = self.mechanism.seed_count
+            tests.append(equal_seeds(pairs, self.seeds.count, seed_count, alpha))
         return tests
+
+    def add(self, evidence: Tally, reports: Reports) -> None:
+        """Add the evidence of some more reports."""
+        self.evidence = self.evidence + evidence
+        if self.mechanism.seed_count >= MIN_SEED_COUNT:
+            self.seeds.add(self.mechanism.seeds_of(reports))
 
 
 def pooled(parts: Iterable[tuple[Mechanism, Reports]]) -> dict[str, Pool]:
     """Return the evidence of batches of reports by its key.
 
     A round may have thousands of addresses, and evidence is as long as a domain: reports of equal
-    mechanisms are put together first.
+    mechanisms are put together first, as far as they are few.
     """
-    batches: dict[Mechanism, list[Reports]] = {}
-    for mechanism, reports in parts:
-        batches.setdefault(mechanism, []).append(reports)
     pools: dict[str, Pool] = {}
-    for mechanism, parts_of in batches.items():
-        reports = np.concatenate(parts_of)
+    for mechanism, reports in _put_together(parts):
         evidence = mechanism.evidence(reports)
-        pool = pools.get(evidence.key)
-        if pool is None:
-            pool = pools[evidence.key] = Pool(mechanism, evidence)
-        else:
-            pool.evidence = pool.evidence + evidence
-        if mechanism.seed_count >= MIN_SEED_COUNT:
-            pool.seeds.append(mechanism.seeds_of(reports))
+        if evidence.key not in pools:
+            pools[evidence.key] = Pool(mechanism, mechanism.evidence(reports[:0]))
+        pools[evidence.key].add(evidence, reports)
     return pools
+
+
+def _put_together(
+    parts: Iterable[tuple[Mechanism, Reports]],
+) -> Iterator[tuple[Mechanism, Reports]]:
+    """Yield the reports of equal mechanisms together, so many at once that memory is bounded."""
+    waiting: dict[Mechanism, list[Reports]] = {}
+    size = 0
+    for mechanism, reports in parts:
+        waiting.setdefault(mechanism, []).append(reports)
+        size += reports.nbytes
+        if size >= BYTES_AT_ONCE:
+            yield from _joined(waiting)
+            waiting = {}
+            size = 0
+    yield from _joined(waiting)
+
+
+def _joined(waiting: dict[Mechanism, list[Reports]]) -> Iterator[tuple[Mechanism, Reports]]:
+    for mechanism, parts in waiting.items():
+        yield mechanism, np.concatenate(parts) if len(parts) > 1 else parts[0]
 
 
 def seed_pairs(candidates: Candidates, alpha: float = FALSE_ALARM) -> PlausibilityTest | None:

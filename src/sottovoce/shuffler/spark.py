@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.core.rng import SystemRng
-from sottovoce.engine.spark import frames, workers
+from sottovoce.engine import tables
+from sottovoce.engine.spark import frames
 from sottovoce.engine.spark.frames import LogPaths
 from sottovoce.shuffler.mixing import MixResult
 from sottovoce.shuffler.opening import LayerKey, Opening
@@ -39,7 +40,7 @@ class KeyedOpening:
         import pyarrow
 
         opening = Opening(self.key)
-        for table in workers.tables(batches):
+        for table in tables.tables(batches):
             sealed = table["sealed"].to_pylist()
             opened = opening.open(sealed)
             unreadable = [

@@ -7,8 +7,8 @@ import resource
 import signal
 import socket
 import threading
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from types import FrameType
 from typing import cast
@@ -45,14 +45,28 @@ def concerns(settings: Settings) -> list[str]:
 def run(settings: Settings, create: Callable[[], ASGIApp], told: Callable[[str], None]) -> None:
     """Serve an application until a signal says stop, and finish what is under way.
 
-    ``told`` gets the address before the application is created.  Only nodes that share a database
-    may share a folder.
+    ``told`` gets the address before the application is created.
+    """
+    with listening(settings, told) as door:
+        serve_door(settings, create(), door)
+
+
+@contextmanager
+def listening(settings: Settings, told: Callable[[str], None]) -> Iterator[socket.socket]:
+    """Yield a listening socket, whose address is told.
+
+    Only nodes that share a database may share a folder.
     """
     alone = nullcontext() if settings.database else folder.served(settings.data)
     with alone, _door(settings) as door:
         host, port = door.getsockname()[:2]
         told(f"http://{f'[{host}]' if ':' in host else host}:{port}")
-        _Server(_configuration(settings, create()), settings.grace_seconds).run(sockets=[door])
+        yield door
+
+
+def serve_door(settings: Settings, application: ASGIApp, door: socket.socket) -> None:
+    """Serve an application on a listening socket until a signal says stop."""
+    _Server(_configuration(settings, application), settings.grace_seconds).run(sockets=[door])
 
 
 class _Server(uvicorn.Server):

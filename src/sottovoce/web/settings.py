@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from sottovoce.core import settings
+from sottovoce.core.byte_sizes import byte_size
 from sottovoce.errors import ParameterError
 from sottovoce.web import logs
 from sottovoce.web.origins import ANY, Origins
@@ -18,6 +19,8 @@ from sottovoce.web.origins import ANY, Origins
 clock = time.time
 
 MAX_PORT = (1 << 16) - 1
+MAX_WORKERS = 256
+MIN_MEMORY = 128 << 20  # bytes
 MIN_CAPACITY = 1024  # bytes of a body that is taken, and messages that may wait
 
 
@@ -44,6 +47,8 @@ class Settings:
     proxies: str = ""  # addresses of reverse proxies whose forwarded headers are believed
     tick: float = 0.5  # seconds between looks at what is due
     session: int = 12 * 3600  # seconds that a log-in to the dashboard lasts
+    workers: int = 1  # processes that take reports on one port
+    memory: int = 1 << 30  # bytes that a process may use for reports: to seal, to step, to answer
 
     def __post_init__(self) -> None:
         settings.whole("port", self.port, 0, MAX_PORT)
@@ -59,6 +64,8 @@ class Settings:
         settings.whole("most_waiting", self.most_waiting, MIN_CAPACITY)
         settings.positive("tick", self.tick)
         settings.whole("session", self.session, 0)
+        settings.whole("workers", self.workers, 1, MAX_WORKERS)
+        settings.whole("memory", self.memory, MIN_MEMORY)
         _check_proxies(self.proxies)
 
     @property
@@ -119,6 +126,8 @@ def read_settings(
 
 
 def _converted(name: str, kind: str, text: str) -> Any:
+    if name == "memory":
+        return byte_size(name, text)
     for known, convert in (("int", int), ("float", float), ("Path", Path)):
         if known in kind:
             try:

@@ -1,6 +1,7 @@
 """What the stores of all databases do with the same SQL: everything but accepting reports."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from sottovoce.collector.store.base import (
@@ -25,6 +26,7 @@ from sottovoce.web.store.schema import Connection
 _FIRST_ROUND = 0
 _MINUTE = 60  # seconds
 _SEGMENTS_AT_ONCE = 64
+_SEGMENT_BYTES_AT_ONCE = 16 << 20  # a single segment may have more
 _UNLISTED_SCOPES = ("enrolment", "session")  # with a token for every user or sign-in
 _TURNS = {(State.OPEN, State.CLOSING), (State.CLOSING, State.SEALING)}
 
@@ -59,10 +61,12 @@ _ERASE = (
     "update rounds set erased = ?"
     " where task = ? and number = ? and state = 'sealed' and erased is null"
 )
-_SEGMENTS = (
-    "select segments.key, data from segments join rounds on rounds.key = segments.round"
+_OF_ROUND = (
+    " from segments join rounds on rounds.key = segments.round"
     " where task = ? and number = ? and segments.key > ? order by segments.key limit ?"
 )
+_SEGMENTS = f"select segments.key, data{_OF_ROUND}"
+_SEGMENT_SIZES = f"select length(data){_OF_ROUND}"
 _REFUSALS = "select code, sum(messages) from refusals where task = ? group by code"
 _ARRIVALS = (
     "select minute, sum(messages) from arrivals where task = ? and minute >= ?"
@@ -171,7 +175,11 @@ class SqlStore(ShuffleSqlStore, Store):
     def _segments_after(self, task: str, number: int, last: int) -> list[tuple[int, bytes]]:
         """Return the next segments of an unsealed round, each with its key."""
         with self._reading() as connection:
-            values = (task, number, last, _SEGMENTS_AT_ONCE)
+            place = (task, number, last)
+            sizes = connection.execute(_SEGMENT_SIZES, (*place, _SEGMENTS_AT_ONCE)).fetchall()
+            totals = accumulate(int(size) for (size,) in sizes)
+            fitting = sum(total <= _SEGMENT_BYTES_AT_ONCE for total in totals)
+            values = (*place, max(1, fitting))
             rows: list[tuple[int, bytes]] = connection.execute(_SEGMENTS, values).fetchall()
             if not rows:
                 # Checked at the end too: a reader that was overtaken by the sealing must not take

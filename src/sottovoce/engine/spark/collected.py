@@ -14,26 +14,25 @@ from sottovoce.answers.outcome import Outcome
 from sottovoce.arrays import Floats, Reports, Values
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.tally import Tally
-from sottovoce.engine.base import drive, estimate_candidates, estimate_people, people_among
+from sottovoce.engine import tables
+from sottovoce.engine.base import TaskCollected, drive, estimate_people, people_among
 from sottovoce.engine.duckdb import PEOPLE
 from sottovoce.engine.memory import names
-from sottovoce.engine.spark import frames, workers
+from sottovoce.engine.spark import frames
 from sottovoce.engine.spark.frames import LogPaths
-from sottovoce.engine.spark.workers import Sums
+from sottovoce.engine.tables import Sums
 from sottovoce.errors import MismatchError, NoDataError, ParameterError
 from sottovoce.tasks.collected import Blocks, Columns, Scored
-from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
-from sottovoce.wire import codec
 from sottovoce.wire.envelope import ID_BYTES
 
 _MERGERS = 16  # Spark tasks that add up the sums of all parts, before the driver adds up theirs
-_MAX_CELLS_AT_ONCE = 1 << 22  # of all tallies of a round that are made in one pass
 
 
 @dataclass(frozen=True, eq=False)
-class SparkCollected:
+class SparkCollected(TaskCollected):
     """What a task has collected, in the logs of its rounds; nothing is read before it is needed."""
 
     task: Task
@@ -46,32 +45,17 @@ class SparkCollected:
     alone: dict[int, bool] = field(default_factory=dict, repr=False)
     tallied: dict[Address, Tally] = field(default_factory=dict, repr=False)
 
-    @property
-    def epsilon(self) -> float:
-        return self.task.response_epsilon
-
-    @property
-    def seed(self) -> bytes:
-        return codec.seed(self.task)
-
-    @property
-    def coins_checked(self) -> bool:
-        return self.task.coins_checked
-
     def users(self, round_number: int) -> int:
         counts = self.report_counts(round_number)
         messages = sum(count for address, count in counts.items() if address.slot == 0)
         return people_among(messages, self.fakes(round_number))
-
-    def fakes(self, round_number: int) -> int:
-        return self.task.fakes
 
     def tally(self, address: Address) -> Tally:
         if address not in self.tallied:
             self._check(address)
             counts = self.report_counts(address.round)
             cells = sum(self._question(counted).mechanism.size for counted in counts)
-            if cells <= _MAX_CELLS_AT_ONCE:
+            if cells <= tables.MAX_CELLS_AT_ONCE:
                 self._tally_all(self._log(address.round), address.round)
             else:
                 self._tally_all(self._reports_at(address), address.round)
@@ -88,12 +72,10 @@ class SparkCollected:
             estimate = self._question(address).mechanism.estimate(self.tally(address))
             return estimate_people(self, address, estimate)
         mechanism = self._question(address).mechanism.pure()
-        # The laws of the candidates do not depend on the number of reports.
-        known = estimate_candidates(mechanism, self._one_report(address), among)
-        supports = workers.Supports(self.rounds[address.round], among)
+        supports = tables.Supports(self.rounds[address.round], among)
         (tally,) = self._sums(self._reports_at(address), supports).values()
-        estimate = mechanism.estimate_counts(tally["support"], tally.users)
-        estimate = replace(estimate, noise=known.noise, law=known.law)
+        report = self._one_report(address)
+        estimate = tables.estimate_of_supports(mechanism, tally, report, among)
         return estimate_people(self, address, estimate)
 
     def scores(self, address: Address, target: Floats) -> tuple[Values, Floats]:
@@ -101,7 +83,7 @@ class SparkCollected:
         mechanism = self._question(address).mechanism.pure()
         has_subjects = "subject" in self.task.declares
         columns = ("id", "subject") if has_subjects else ("id",)
-        scored = Scored((address.slot,), 1, workers.Vote(mechanism, target))
+        scored = Scored((address.slot,), 1, tables.Vote(mechanism, target))
         with frames.answering():
             frame = self._scored(self._reports_at(address), address.round, scored, columns)
             table = frame.toArrow()
@@ -122,12 +104,12 @@ class SparkCollected:
             with frames.answering():
                 grouped = log.groupBy("member", "slot").count()
                 table = grouped.orderBy("member", "slot").toArrow()
-            columns = [workers.numbers(table[name]).tolist() for name in table.column_names]
+            columns = [tables.numbers(table[name]).tolist() for name in table.column_names]
             counts = {
                 Address(round_number, member, slot): count
                 for member, slot, count in zip(*columns, strict=True)
             }
-            with workers.refusing(self.rounds[round_number]):
+            with tables.refusing(self.rounds[round_number]):
                 for address in counts:
                     self._question(address)
             self.counted[round_number] = counts
@@ -194,9 +176,6 @@ class SparkCollected:
             raise NoDataError(f"round {number} of task {self.task.name!r} has no reports")
         return collected
 
-    def _question(self, address: Address) -> Question:
-        return self.rounds[address.round].question(address)
-
     def _check(self, address: Address) -> None:
         if address not in self.report_counts(address.round):
             raise NoDataError(f"member {address.member} of round {address.round} has no reports")
@@ -225,7 +204,7 @@ class SparkCollected:
 
     def _tally_all(self, frame: Any, round_number: int) -> None:
         """Remember the tallies of all addresses in a frame of reports of a round."""
-        sums = self._sums(frame, workers.Tallies(self.rounds[round_number]))
+        sums = self._sums(frame, tables.Tallies(self.rounds[round_number]))
         for (member, slot), tally in sums.items():
             self.tallied[Address(round_number, member, slot)] = tally
 
@@ -234,12 +213,12 @@ class SparkCollected:
         from pyspark.sql import functions
 
         reports = frame.select("member", "slot", "payload")
-        parts = frames.mapped(reports, workers.Summed(sums), "sums binary")
+        parts = frames.mapped(reports, tables.Summed(sums), "sums binary")
         merger = functions.spark_partition_id() % _MERGERS
         parts = parts.withColumn("merger", merger).repartition("merger")
         with frames.answering():
-            table = frames.mapped(parts.select("sums"), workers.Added(), "sums binary").toArrow()
-        return workers.added(workers.parts([table["sums"]]))
+            table = frames.mapped(parts.select("sums"), tables.Added(), "sums binary").toArrow()
+        return tables.added(tables.parts([table["sums"]]))
 
     def _scored(
         self, frame: Any, round_number: int, scored: Scored, columns: tuple[str, ...]
@@ -248,7 +227,7 @@ class SparkCollected:
         types = [f"{name} binary" for name in columns]
         types += [f"s{number} double" for number in range(scored.width)]
         reports = frame.select(*columns, "member", "slot", "payload")
-        score = workers.Scores(self.rounds[round_number], scored, columns)
+        score = tables.Scores(self.rounds[round_number], scored, columns)
         return frames.mapped(reports, score, ", ".join(types))
 
 
@@ -298,4 +277,4 @@ def checksum(task: Task, spark: Any, paths: LogPaths) -> str:
 
 def _names(column: Any) -> Values:
     """Return a column of ids or subjects as one array that sorts and compares."""
-    return names(workers.rows(column, ID_BYTES))
+    return names(tables.rows(column, ID_BYTES))

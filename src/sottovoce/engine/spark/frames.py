@@ -20,7 +20,7 @@ import numpy as np
 
 from sottovoce import errors
 from sottovoce.arrays import Values
-from sottovoce.engine.spark import workers
+from sottovoce.engine import tables
 from sottovoce.errors import (
     MismatchError,
     MissingExtraError,
@@ -124,7 +124,7 @@ def pieces(frame: Any, width: int = 0) -> Iterator[dict[str, tuple[bytes, bytes]
     and the numbers.  With a ``width`` every entry must have it.
     """
     types = [f"{name}_entries binary, {name}_numbers binary" for name in frame.columns]
-    joined = mapped(frame, workers.JoinedEntries(width), ", ".join(types))
+    joined = mapped(frame, tables.JoinedEntries(width), ", ".join(types))
     with answering():
         for row in joined.toLocalIterator():
             yield {name: (row[f"{name}_entries"], row[f"{name}_numbers"]) for name in frame.columns}

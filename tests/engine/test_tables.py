@@ -1,11 +1,10 @@
-"""What an executor does with its part of a log, without Spark."""
+"""What is done with a table of a log's reports, without Spark."""
 
 import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.engine import parquet
-from sottovoce.engine.spark import workers
+from sottovoce.engine import parquet, tables
 from sottovoce.errors import MismatchError
 from sottovoce.lab import crowd
 from sottovoce.lab.seeded import SeededRng
@@ -17,9 +16,7 @@ pyarrow_parquet = pytest.importorskip("pyarrow.parquet")
 
 
 def changed(table, name, entries, kind=None):
-    return table.set_column(
-        table.column_names.index(name), name, pyarrow.array(entries, kind or table[name].type)
-    )
+    return table.set_column(table.column_names.index(name), name, pyarrow.array(entries, kind))
 
 
 def test_damaged_parts_are_refused_where_they_are_read(tmp_path):
@@ -27,7 +24,7 @@ def test_damaged_parts_are_refused_where_they_are_read(tmp_path):
     path, asked = tmp_path / "round.parquet", task.opening
     log = parquet.write(path, crowd.messages(task, np.arange(40), rng=SeededRng(8)), asked)
     table = pyarrow_parquet.read_table(path)
-    ((_, chosen, reports),) = workers.pieces(table.slice(3, 20), asked)
+    ((_, chosen, reports),) = tables.pieces(table.slice(3, 20), asked)
     assert np.array_equal(reports, parquet.read(path, asked, log.checksum)[Address()].reports[3:23])
     assert chosen.tolist() == list(range(20))
     payloads = (
@@ -41,13 +38,13 @@ def test_damaged_parts_are_refused_where_they_are_read(tmp_path):
         changed(table, "slot", [1] * 40),
     ):
         with pytest.raises(MismatchError):
-            list(workers.pieces(bad, asked))
+            list(tables.pieces(bad, asked))
 
 
 def test_small_batches_are_put_together_and_empty_ones_left_out():
     batches = [
         pyarrow.RecordBatch.from_pydict({"n": list(range(size))}) for size in (3, 0, 2, 4, 0)
     ]
-    assert [len(table) for table in workers.tables(batches)] == [9]
-    assert [len(table) for table in workers.tables(batches, 5)] == [5, 4]
-    assert list(workers.tables(batches[1:2])) == []
+    assert [len(table) for table in tables.tables(batches)] == [9]
+    assert [len(table) for table in tables.tables(batches, 5)] == [5, 4]
+    assert list(tables.tables(batches[1:2])) == []

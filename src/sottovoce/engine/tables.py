@@ -1,21 +1,22 @@
-"""What an executor does with its part of a sealed round: Arrow batches in, sums or scores out.
+"""Sums and scores of the reports in Arrow tables: what one process does with a part of a log.
 
-Everything here is picklable and does not depend on Spark.  Batches are joined before they are
-decoded: with hundreds of members a kernel would be called for ten rows at a time, and only start
-and stop.
+The process reads a sealed log part by part, or is an executor of Spark; everything here is
+picklable and does not depend on Spark.  Batches are joined before they are decoded: with hundreds
+of members a kernel would be called for ten rows at a time, and only start and stop.
 """
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from sottovoce.arrays import Bytes, Floats, Ints, Reports, Values
+from sottovoce.core.estimate import Estimate
 from sottovoce.core.tally import Tally
-from sottovoce.engine.base import by_address
+from sottovoce.engine.base import by_address, estimate_candidates
 from sottovoce.errors import CodecError, MismatchError, ParameterError
 from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.tasks.collected import Blocks, Scored
@@ -24,6 +25,7 @@ from sottovoce.tasks.round import Round
 
 MAX_BYTES_AT_ONCE = 1 << 25
 MAX_SCORES_AT_ONCE = 1 << 22
+MAX_CELLS_AT_ONCE = 1 << 22  # of all tallies of a round that are made in one pass
 
 Sums = dict[tuple[int, int], Tally]  # by member and slot
 
@@ -132,8 +134,8 @@ class JoinedEntries:
         for table in tables(batches):
             row: dict[str, bytes] = {}
             for name in table.column_names:
-                entries, column_numbers = self._parts(table[name])
-                row[f"{name}_entries"] = entries.tobytes()
+                content, column_numbers = self._parts(table[name])
+                row[f"{name}_entries"] = content.tobytes()
                 row[f"{name}_numbers"] = column_numbers.astype("<u4").tobytes()
             yield _row(**row)
 
@@ -142,7 +144,19 @@ class JoinedEntries:
             return np.zeros(0, np.uint8), numbers(column)
         if self.width:
             rows(column, self.width)
-        return _entries(column)
+        return entries(column)
+
+
+def estimate_of_supports(
+    mechanism: PureMechanism, supports: Tally, report: Reports, among: Values | Blocks
+) -> Estimate:
+    """Return the estimate of some candidates from how many reports support each of them.
+
+    ``report`` is any one report: the laws of the candidates do not depend on how many there are.
+    """
+    known = estimate_candidates(mechanism, report, among)
+    estimate = mechanism.estimate_counts(supports["support"], supports.users)
+    return replace(estimate, noise=known.noise, law=known.law)
 
 
 def parts(columns: Iterable[Any]) -> Iterator[Sums]:
@@ -197,10 +211,21 @@ def pieces(table: Any, asked: Round) -> Iterator[tuple[Address, Ints, Reports]]:
 
 def rows(column: Any, width: int) -> Bytes:
     """Return the entries of a column of bytes, all of one width, as the rows of a matrix."""
-    data, lengths = _entries(column)
+    data, lengths = entries(column)
     if (lengths != width).any():
         raise MismatchError(f"the log of this round must have entries of {width} bytes here")
     return data.reshape(-1, width)
+
+
+def entries(column: Any) -> tuple[Bytes, Ints]:
+    """Return the entries of a column end to end, and their lengths."""
+    import pyarrow
+
+    array = _complete(column).cast(pyarrow.large_binary())
+    _, offsets, data = array.buffers()
+    bounds = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
+    content = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
+    return content[bounds[0] : bounds[-1]], np.diff(bounds)
 
 
 def numbers(column: Any) -> Ints:
@@ -217,17 +242,6 @@ def refusing(asked: Round) -> Iterator[None]:
         raise MismatchError(
             f"the log of round {asked.number} holds reports that no device can have made"
         ) from error
-
-
-def _entries(column: Any) -> tuple[Bytes, Ints]:
-    """Return the entries of a column end to end, and their lengths."""
-    import pyarrow
-
-    array = _complete(column).cast(pyarrow.large_binary())
-    _, offsets, data = array.buffers()
-    bounds = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
-    entries = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
-    return entries[bounds[0] : bounds[-1]], np.diff(bounds)
 
 
 def _complete(column: Any) -> Any:

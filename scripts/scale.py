@@ -1,0 +1,297 @@
+"""Memory, time and disk of sealed rounds of many sizes: ``docs/evidence/scale.md``.
+
+    python scripts/scale.py --folder /some/disk --task histogram --reports 1000000,20000000
+
+Every size is made, sealed, stepped and answered by processes of their own, whose largest resident
+size (``VmHWM``) is what the kernel says of them.  Results are kept in ``--kept`` (a file of JSON
+lines) and the page is written from all that are there, so that sizes can be run one after another.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import platform
+import shutil
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from math import exp, log
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import sottovoce as sv
+from sottovoce.collector.collector import Collector
+from sottovoce.collector.store.base import State, open_store, store_url
+from sottovoce.core.byte_sizes import byte_size
+from sottovoce.domains.bits import Bits
+from sottovoce.lab import crowd
+from sottovoce.lab.seeded import SeededRng
+from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.task import Task
+from sottovoce.wire import codec
+
+EVIDENCE = Path(__file__).resolve().parents[1] / "docs" / "evidence" / "scale.md"
+SEGMENT = 4_000  # messages that the intake commits together at most
+AT_ONCE = 200_000  # messages that are made together
+DEVICES_A_DAY = 10**9
+QUERY = "SELECT COUNT(*), AVG(age) FROM people WHERE age > 40 AND kind = 'a'"
+
+
+def tasks() -> dict[str, Task]:
+    """Return the tasks that are measured."""
+    collection = Collection(grace=0)
+    table = sv.Table({"age": range(64), "kind": ["a", "b", "c"]}, name="people")
+    plans = {
+        "histogram": (sv.Histogram(range(1024), mechanism="olh"), 1.0),
+        "search": (sv.HeavyHitters(Bits(48)), 2.0),
+        "table": (table, 2.0),
+    }
+    return {
+        name: Task(name, plan, epsilon, collection=collection)
+        for name, (plan, epsilon) in plans.items()
+    }
+
+
+def values(name: str, count: int, dice: np.random.Generator) -> Any:
+    """Return what so many people hold."""
+    if name == "table":
+        return {"age": dice.integers(0, 64, count), "kind": dice.choice(["a", "b", "c"], count)}
+    common = np.minimum(dice.geometric(0.02, count), 1023)
+    return common if name == "histogram" else common.astype(np.int64) << 20
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a size of a task needed."""
+
+    task: str
+    reports: int
+    memory: int  # the setting, in bytes
+    seal_seconds: float
+    step_seconds: float
+    answer_seconds: float
+    seal_peak: float  # MiB
+    step_peak: float
+    answer_peak: float
+    store_bytes: int
+    log_bytes: int
+
+    @property
+    def peak(self) -> float:
+        return max(self.seal_peak, self.step_peak, self.answer_peak)
+
+
+def fill(folder: Path, name: str, reports: int, memory: int) -> None:
+    """Put the messages of so many people into the store, as the intake leaves them.
+
+    The ids by which messages are counted once are left out.
+    """
+    task = tasks()[name]
+    with opened(folder, memory) as collector:
+        collector.create(codec.canonical(codec.document(task)), toml=False)
+    connection = sqlite3.connect(folder / "collector.db")
+    connection.execute("pragma synchronous = off")
+    ((key,),) = connection.execute("select key from rounds").fetchall()
+    dice = np.random.default_rng(1)
+    for start in range(0, reports, AT_ONCE):
+        count = min(AT_ONCE, reports - start)
+        people = values(name, count, dice)
+        sent = crowd.messages(task, people, rng=SeededRng(start + 1))
+        rows = [(key, segment) for segment in segments(sent)]
+        connection.executemany("insert into segments (round, data) values (?, ?)", rows)
+        connection.commit()
+    connection.execute("insert into progress values (?, 0, ?)", (key, reports))
+    connection.commit()
+    connection.execute("pragma wal_checkpoint(truncate)").fetchall()
+    connection.close()
+
+
+def segments(messages: list[bytes]) -> Iterator[bytes]:
+    """Yield the messages joined as the intake commits them."""
+    for start in range(0, len(messages), SEGMENT):
+        yield b"".join(messages[start : start + SEGMENT])
+
+
+class opened:  # noqa: N801 - used like a function
+    """A collector over a folder, with its store closed at the end."""
+
+    def __init__(self, folder: Path, memory: int) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._store = open_store(store_url(folder))
+        self._collector = Collector(self._store, folder, time.time, memory=memory)
+
+    def __enter__(self) -> Collector:
+        return self._collector
+
+    def __exit__(self, *_: object) -> None:
+        self._store.close()
+
+
+def seal(folder: Path, name: str, reports: int, memory: int) -> None:
+    """Close and seal the round."""
+    with opened(folder, memory) as collector:
+        collector.close(name, at_once=True)
+        published = collector.find(name)
+        collector.seal_round(published, published.last)
+        collector.refresh()
+        assert collector.find(name).last.count == reports
+        assert collector.find(name).last.state is State.SEALED
+
+
+def step(folder: Path, name: str, reports: int, memory: int) -> None:
+    """Test the sealed round, and ask the plan."""
+    with opened(folder, memory) as collector:
+        collector.ask_plan(collector.find(name))
+
+
+def answer(folder: Path, name: str, reports: int, memory: int) -> None:
+    """Ask for the answer, as an analyst does."""
+    with opened(folder, memory) as collector:
+        outcome = collector.answer(name)
+        if name == "table":
+            assert outcome.sql(QUERY).users == reports
+        else:
+            assert outcome.to_dict()["users"] == reports
+
+
+def measured(work: Callable[..., None], *given: Any) -> tuple[float, float]:
+    """Return the seconds and the largest resident MiB of some work in a new process."""
+    context = multiprocessing.get_context("spawn")
+    receiving, sending = context.Pipe(duplex=False)
+    process = context.Process(target=_reported, args=(sending, work, given))
+    process.start()
+    sending.close()
+    try:
+        result: tuple[float, float] = receiving.recv()
+    except EOFError:
+        raise SystemExit(f"{work.__name__} of {given} ended without a result") from None
+    process.join()
+    return result
+
+
+def _reported(answer: Any, work: Callable[..., None], given: tuple[Any, ...]) -> None:
+    started = time.monotonic()
+    work(*given)
+    lines = Path("/proc/self/status").read_text().splitlines()
+    peak = next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
+    answer.send((time.monotonic() - started, peak))
+
+
+def measure(folder: Path, name: str, reports: int, memory: int) -> Measured:
+    """Return what a size of a task needs."""
+    shutil.rmtree(folder, ignore_errors=True)
+    given = (folder, name, reports, memory)
+    try:
+        show(f"{name}, {reports:,} reports: made in {measured(fill, *given)[0]:.0f} s")
+        store_bytes = (folder / "collector.db").stat().st_size
+        rows = []
+        for work in (seal, step, answer):
+            rows.append(measured(work, *given))
+            show(f"  {work.__name__}: {rows[-1][0]:.1f} s, {rows[-1][1]:.0f} MiB")
+        logs = [path for path in (folder / "sealed").rglob("*.parquet") if path.is_file()]
+        log_bytes = sum(path.stat().st_size for path in logs)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    seconds, peaks = zip(*rows, strict=True)
+    return Measured(name, reports, memory, *seconds, *peaks, store_bytes, log_bytes)
+
+
+def show(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def exponent(rows: list[Measured], of: Callable[[Measured], float]) -> float:
+    """Return the slope of a number against reports, on logarithmic scales."""
+    x = [log(row.reports) for row in rows]
+    y = [log(of(row)) for row in rows]
+    return float(np.polyfit(x, y, 1)[0])
+
+
+def seconds(row: Measured) -> float:
+    return row.seal_seconds + row.step_seconds + row.answer_seconds
+
+
+def page(results: list[Measured]) -> str:
+    """Return the page of evidence."""
+    lines = [
+        "# Rounds of many sizes",
+        "",
+        "Written by `python scripts/scale.py`.  Reports of one round, randomised as by",
+        "devices and in the store as the intake leaves them (without the ids by which it counts a",
+        "message once), are",
+        "sealed, tested and stepped, and answered, each by a new process.  Peaks are the largest",
+        "resident size of that process (`VmHWM`), program and compiled kernels included.",
+        "",
+        f"Machine: {os.cpu_count()} cores, shared with other work;"
+        f" Python {platform.python_version()}.",
+    ]
+    for name in dict.fromkeys(row.task for row in results):
+        rows = sorted((row for row in results if row.task == name), key=lambda row: row.reports)
+        lines += ["", f"## {TITLES[name]}", "", *table(rows)]
+        if len(rows) > 1:
+            lines += ["", *growth(rows)]
+    return "\n".join(lines) + "\n"
+
+
+TITLES = {
+    "histogram": "A histogram of 1,024 values by local hashing",
+    "search": "A search among 2^48 values",
+    "table": "A table of two columns, and a query in SQL",
+}
+
+
+def table(rows: list[Measured]) -> list[str]:
+    lines = [
+        "| reports | `--memory` | seal s | step s | answer s | µs a report | peak seal MiB |"
+        " peak step MiB | peak answer MiB | store bytes a report | log bytes a report |",
+        "|---:" * 11 + "|",
+    ]
+    for row in rows:
+        micros = 1e6 * seconds(row) / row.reports
+        lines.append(
+            f"| {row.reports:,} | {row.memory / 1e6:,.0f} MB | {row.seal_seconds:.1f} |"
+            f" {row.step_seconds:.1f} | {row.answer_seconds:.1f} | {micros:.2f} |"
+            f" {row.seal_peak:.0f} | {row.step_peak:.0f} | {row.answer_peak:.0f} |"
+            f" {row.store_bytes / row.reports:.1f} | {row.log_bytes / row.reports:.1f} |"
+        )
+    return lines
+
+
+def growth(rows: list[Measured]) -> list[str]:
+    time_exponent = exponent(rows, seconds)
+    disk_exponent = exponent(rows, lambda row: row.store_bytes + row.log_bytes)
+    largest = rows[-1]
+    factor = exp(time_exponent * log(DEVICES_A_DAY / largest.reports))
+    disk = (largest.store_bytes + largest.log_bytes) / largest.reports * DEVICES_A_DAY
+    return [
+        f"Time grows with the power {time_exponent:.2f} of the reports, and disk with"
+        f" {disk_exponent:.2f}.  The largest peak is {max(row.peak for row in rows):.0f} MiB.",
+        f"By extrapolation, and not measured: 10^9 reports would take"
+        f" {seconds(largest) * factor / 3600:.1f} hours and {disk / 1e9:.0f} GB.",
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--kept", type=Path, required=True)
+    parser.add_argument("--task", choices=list(TITLES), default="histogram")
+    parser.add_argument("--reports", default="", help="sizes, separated by commas")
+    parser.add_argument("--memory", default="1GB")
+    options = parser.parse_args()
+    for reports in map(int, filter(None, options.reports.split(","))):
+        memory = byte_size("memory", options.memory)
+        row = measure(options.folder / options.task, options.task, reports, memory)
+        with options.kept.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(row)) + "\n")
+    kept = options.kept.read_text(encoding="utf-8").splitlines()
+    EVIDENCE.write_text(page([Measured(**json.loads(line)) for line in kept]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
