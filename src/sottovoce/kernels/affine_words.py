@@ -206,7 +206,8 @@ def _reduce_wide(rest: Words, basis: Words, pivots: Any, accepted: int) -> int:
     for j in range(len(rest)):
         if rest[j] != 0:
             lowest = np.uint32(rest[j] & (~rest[j] + np.uint32(1)))
-            return 32 * j + np.int64(popcount(np.uint32(lowest - np.uint32(1))))
+            below = popcount(np.uint32(lowest - np.uint32(1)))
+            return 32 * j + int(below)
     return -1
 
 
