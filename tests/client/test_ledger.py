@@ -17,7 +17,7 @@ from sottovoce.client.device import Device
 from sottovoce.client.ledger import MESSAGE_DAYS, DiskLedger, tag_of
 from sottovoce.client.outbox import Posting
 from sottovoce.errors import BudgetError, ParameterError
-from sottovoce.tasks.budget import Spend, SpendingWindow
+from sottovoce.tasks.budget import ConditionalSpend, Spend, SpendingWindow
 
 TASK = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"]), epsilon=1.0)
 
@@ -108,6 +108,19 @@ def test_epsilons_add_exactly_however_small():
     ledger = DiskLedger(":memory:", cap=1.0)
     charge(ledger, "a", 1.0)
     assert refused(ledger, "b", 1e-300)
+
+
+def test_equal_and_different_charges_are_added_exactly_and_listed_with_their_conditions():
+    ledger = DiskLedger(":memory:", cap=1.0)
+    for number in range(7):
+        charge(ledger, f"equal {number}", 0.1)
+    shuffled = ConditionalSpend(0.01, 1e-9)
+    charge(ledger, "shuffled", 0.2, conditional=shuffled)
+    assert ledger.spent == 0.9
+    assert [entry.conditional for entry in ledger.entries()] == [None] * 7 + [shuffled]
+    assert refused(ledger, "too much", 0.11)
+    charge(ledger, "just enough", 0.1)
+    assert ledger.spent == 1.0
 
 
 def test_a_message_that_cannot_be_made_costs_nothing():

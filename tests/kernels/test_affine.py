@@ -9,6 +9,7 @@ import pytest
 from sottovoce.errors import ParameterError
 from sottovoce.kernels import affine, pool
 from sottovoce.kernels.affine import AffineReports, PointLayout
+from sottovoce.kernels.affine_words import BLOCK
 from sottovoce.maths import hashing, walsh
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "affine.json").read_text())["tally"]
@@ -228,6 +229,20 @@ def test_product_targets_score_like_the_whole_table(widths, rank):
     assert np.abs(found - wanted).max() < 1e-12 * np.abs(whole).sum()
 
 
+@pytest.mark.parametrize("terms", [1, 2, 7])
+def test_several_products_score_like_one_after_another(terms):
+    widths, rng = (3, 1, 5), np.random.default_rng(terms)
+    seeds, buckets = reports(300, 3)
+    tables = [rng.normal(size=(1 << width, terms)) for width in widths]
+    batch = AffineReports(seeds, buckets, 9, 3)
+    found = affine.term_scores(batch, tables, widths)
+    for term in range(terms):
+        alone = affine.factor_scores(batch, [table[:, term] for table in tables], widths)
+        np.testing.assert_allclose(found[:, term], alone, rtol=1e-12, atol=1e-12)
+    with pytest.raises(ParameterError):
+        affine.term_scores(batch, tables[::-1], widths)
+
+
 def test_product_targets_of_two_word_cells_score_like_their_definition():
     widths, rng = (10, 9, 12, 9), np.random.default_rng(4)
     seeds, buckets = reports(500, 3)
@@ -352,7 +367,7 @@ def block_twin(seeds, buckets, prefixes, extension, bits, rank, *, order=1, sign
 @pytest.mark.parametrize(("bits", "rank"), WIDE)
 @pytest.mark.parametrize("extension", [0, 1, 6])
 def test_wide_prefix_blocks_count_what_direct_hashing_counts(bits, rank, extension):
-    seeds, buckets = reports(affine.WIDE_BLOCK + 104, rank, seed=bits)
+    seeds, buckets = reports(BLOCK + 104, rank, seed=bits)
     prefixes = some_prefixes(bits, extension)
     wanted = affine.candidate_supports(
         AffineReports(seeds, buckets, bits, rank), extensions(prefixes, extension, bits)
@@ -424,6 +439,8 @@ def test_targets_are_placed_as_the_permutation_says_and_padded_with_their_mean(s
     twin[hashing.permute(np.arange(size), bits)] = whole
     np.testing.assert_array_equal(affine.placed(whole, PointLayout(bits)), twin)
     np.testing.assert_allclose(affine.placed_product(left, right, bits), twin, rtol=1e-12)
+    stacked = np.stack([left, -0.5 * left]), np.stack([right, right])
+    np.testing.assert_allclose(affine.placed_terms(*stacked, bits), 0.5 * twin, rtol=1e-12)
     flat = affine.placed(whole, PointLayout(bits, permuted=False))
     assert (flat[:size] == whole).all()
     assert (flat[size:] == whole.mean()).all()

@@ -8,8 +8,10 @@ from sottovoce.kernels.affine_words import (
     BLOCK,
     LONG_SIGN,
     SIGN,
+    Batch,
     draw,
     draw_long,
+    draw_wide,
     fill_keys,
     mix,
     popcount,
@@ -50,6 +52,31 @@ def test_words_of_up_to_63_bits_are_masks_with_a_sign_on_top(bits, rank):
     masks, signs = twin(seeds, buckets, bits, rank)
     np.testing.assert_array_equal(words & ~LONG_SIGN, masks)
     np.testing.assert_array_equal(words & LONG_SIGN != 0, signs)
+
+
+# Seeds whose twelve first words of 64-bit masks are dependent, found by a search of 2^23.
+DEPENDENT = [0x665D61645BBDB24E, 0xCA59026A2A07C7AF, 0x966013432BCE7339, 0x8455379C9ABC4101]
+
+
+@pytest.mark.parametrize(("bits", "rank"), [(64, 1), (64, 12), (95, 2), (96, 3), (160, 7)])
+def test_masks_beyond_63_bits_are_those_of_numpy(bits, rank):
+    seeds = drawn_seeds(BLOCK, 3)
+    seeds[: len(DEPENDENT)] = DEPENDENT
+    buckets = (np.arange(BLOCK) % (1 << rank)).astype(np.uint16)
+    found = np.empty((rank, bits // 32 + 1, BLOCK), np.uint32)
+    wanted = np.empty(BLOCK, np.uint16)
+    draw_wide(Batch(seeds, buckets, bits, rank), found, wanted)
+    masks, offsets = hashing.masks(seeds, bits, rank)
+    np.testing.assert_array_equal(found.transpose(2, 0, 1), masks)
+    np.testing.assert_array_equal(wanted, buckets ^ offsets)
+
+
+def test_dependent_first_words_are_really_tested():
+    first_words = hashing.masks(np.array(DEPENDENT, np.uint64), 64, 12)[0][:, :, 0]
+    for words in first_words.astype(np.uint32):
+        least = np.empty(1, np.uint32)
+        rank_test(words[:, None].copy(), 1, least)
+        assert least[0] == 0
 
 
 def test_a_sign_that_forgets_the_bucket_is_noticed():

@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 import sottovoce as sv
 from sottovoce.errors import CodecError, ParameterError
 from sottovoce.wire import envelope
-from sottovoce.wire.envelope import VERSION_1, VERSION_2, Envelopes
+from sottovoce.wire.envelope import VERSION_1, VERSION_2, Envelope, Envelopes
 from wire.versions import TOY_VERSION
 
 
@@ -46,6 +46,26 @@ def test_what_is_written_is_read_again(count, subjects, slots, public):
     )
     (read,) = envelope.read([made.write()], width=3)
     same(read, made)
+
+
+@pytest.mark.parametrize("version", [VERSION_1, VERSION_2, TOY_VERSION])
+@pytest.mark.parametrize("subjects", [False, True])
+@pytest.mark.parametrize("slots", [False, True])
+@pytest.mark.parametrize("public", [(), (b'{"a":1}',)])
+def test_one_envelope_has_the_bytes_of_an_array_of_one(version, subjects, slots, public):
+    several = in_version(version, batch(1, subjects=subjects, slots=slots, public=public))
+    single = Envelope(
+        digest=several.digest,
+        round=several.round,
+        member=int(several.members[0]),
+        id=several.ids.tobytes(),
+        payload=several.payloads.tobytes(),
+        subject=several.subjects.tobytes() if subjects else None,
+        slot=int(several.slots[0]) if slots else None,
+        public=b"".join(public),
+        version=version,
+    )
+    assert single.write() == several.write()
 
 
 def test_mixtures_are_sorted_out_by_shape():

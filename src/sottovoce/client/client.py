@@ -18,9 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from sottovoce.arrays import Bytes, Values
+from sottovoce.arrays import Values
 from sottovoce.client import spending
 from sottovoce.client.accepts import Accepts, changed_field, meaning_of
 from sottovoce.client.blind_token import BlindToken
@@ -38,7 +36,7 @@ from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
 from sottovoce.wire import codec, statement
-from sottovoce.wire.envelope import ID_BYTES, Envelopes, version_of
+from sottovoce.wire.envelope import ID_BYTES, Envelope, version_of
 from sottovoce.wire.token_message import TokenMessage
 from sottovoce.wire.tokens import Token
 
@@ -262,22 +260,23 @@ class Client:
     ) -> bytes:
         """Return one envelope for every question, one after another; this draws all randomness."""
         rng = SystemRng()
-        subjects = _random_id(rng) if "subject" in self.notice.declares else None
-        public = tuple(self.notice.domain.public_parts(indices))
+        subject = rng.bytes(ID_BYTES) if "subject" in self.notice.declares else None
+        public = b"".join(self.notice.domain.public_parts(indices))  # of one person: one or none
         width = asked.width
         slotted = asked.slots > 1
         version = version_of(self.notice)
+        digest = version.task_digest(self.notice.fingerprint)
         envelopes = []
         for address, question in questions:
             payload = self._report(indices, (address, question), token, rng).ljust(width, b"\0")
-            envelope = Envelopes(
-                digest=version.task_digest(self.notice.fingerprint),
+            envelope = Envelope(
+                digest=digest,
                 round=asked.number,
-                members=np.array([address.member]),
-                ids=_random_id(rng),
-                payloads=np.frombuffer(payload, np.uint8)[None, :],
-                subjects=subjects,
-                slots=np.array([address.slot]) if slotted else None,
+                member=address.member,
+                id=rng.bytes(ID_BYTES),
+                payload=payload,
+                subject=subject,
+                slot=address.slot if slotted else None,
                 public=public,
                 version=version,
             )
@@ -317,8 +316,3 @@ def notice_of(task: Task | Notice | codec.Document | str) -> Notice:
     if isinstance(task, Task):
         return codec.publish(task)
     return codec.notice(codec.parse(task) if isinstance(task, str) else task)
-
-
-def _random_id(rng: Rng) -> Bytes:
-    """Return a random report id or subject, as the one row of an array."""
-    return np.frombuffer(bytes(rng.bytes(ID_BYTES)), np.uint8)[None, :]

@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from sottovoce.client.ledger_file import LedgerFile
@@ -211,7 +212,7 @@ class DiskLedger(Ledger):
 
     @property
     def spent(self) -> float:
-        return float(total(spend.epsilon for spend in self.entries()))
+        return float(self._total())
 
     @property
     def windows(self) -> tuple[SpendingWindow, ...]:
@@ -235,10 +236,13 @@ class DiskLedger(Ledger):
 
     def entries(self) -> list[Spend]:
         """Return all charges, for showing to the device's owner."""
-        rows = self._file.rows("select task, epsilon from charge order by time, task")
+        rows = self._file.rows(
+            "select charge.task, charge.epsilon, conditional.epsilon, delta"
+            " from charge left join conditional using (task) order by time, task"
+        )
         return [
-            Spend(task, float(epsilon), conditional=self._conditional(task))
-            for task, epsilon in rows
+            Spend(task, float(epsilon), conditional=_conditional(central, delta))
+            for task, epsilon, central, delta in rows
         ]
 
     def queue(self) -> list[Report]:
@@ -264,7 +268,7 @@ class DiskLedger(Ledger):
         if self.charged(spend.task):
             return
         # A rehearsal is charged 0, so that it counts among the reports of every window.
-        refuse_beyond(self.cap, total(entry.epsilon for entry in self.entries()), spend.epsilon)
+        refuse_beyond(self.cap, self._total(), spend.epsilon)
         for window in self.windows:
             refuse_within(window, self.recent(window), spend.epsilon)
         entry = (spend.task, repr(float(spend.epsilon)), self.now())
@@ -273,9 +277,11 @@ class DiskLedger(Ledger):
             shown = (repr(spend.conditional.epsilon), repr(spend.conditional.delta))
             self._file.write("insert into conditional values (?, ?, ?)", spend.task, *shown)
 
-    def _conditional(self, task: str) -> ConditionalSpend | None:
-        row = self._file.row("select epsilon, delta from conditional where task = ?", task)
-        return None if row is None else ConditionalSpend(float(row[0]), float(row[1]))
+    def _total(self) -> Fraction:
+        """Return the sum of all charges; equal ones are multiplied, because there are many."""
+        rows = self._file.rows("select epsilon, count(*) from charge group by epsilon")
+        spends = [(count, Spend("", float(epsilon))) for epsilon, count in rows]
+        return sum((count * total([spend.epsilon]) for count, spend in spends), Fraction())
 
     def _message_row(self, task: str, number: int | None) -> tuple[bytes | None] | None:
         condition = "task = ? and coalesce(?, round) = round"
@@ -296,6 +302,12 @@ class DiskLedger(Ledger):
                 f"`cap` must be {stored:g}, with which this ledger was made: a cap never changes"
             )
         return stored
+
+
+def _conditional(epsilon: str | None, delta: str | None) -> ConditionalSpend | None:
+    if epsilon is None or delta is None:
+        return None
+    return ConditionalSpend(float(epsilon), float(delta))
 
 
 def tag_of(secret: bytes, slot: int, index: int) -> bytes:

@@ -51,6 +51,11 @@ class ProductTarget:
         """Return how many cell numbers there are."""
         return prod(self.radices)
 
+    @property
+    def is_padded(self) -> bool:
+        """Return whether a factor is shorter than the cell numbers of its axis."""
+        return any(tuple(map(len, term.factors)) != self.radices for term in self.terms)
+
     def dense(self, size: int) -> Floats:
         """Return the coefficients of the first ``size`` cell numbers.
 

@@ -45,7 +45,7 @@ class Domain(ABC):
 
     def random_value(self, rng: Rng) -> Values:
         """Return the index of one uniformly random value, in the shape that ``indices`` returns."""
-        return rng.integers(self.size, 1)
+        return np.array([rng.integer(self.size)])
 
     @property
     def has_flat_index(self) -> bool:

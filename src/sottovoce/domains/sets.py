@@ -59,7 +59,7 @@ class Sets(Domain, kind="sets"):
         return Baskets.of([len(basket) for basket in baskets], items)
 
     def random_value(self, rng: Rng) -> Any:
-        return Baskets.of([1], rng.integers(self.items.size, 1))
+        return Baskets.of([1], np.array([rng.integer(self.items.size)]))
 
     def _checked(self, baskets: Baskets) -> Baskets:
         if len(baskets.items) and int(baskets.items.max()) >= self.items.size:

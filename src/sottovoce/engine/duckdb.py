@@ -85,14 +85,17 @@ def _scores(persons: ReportsByPerson, scored: Scored) -> dict[str, Values]:
     ends = np.cumsum([len(people) for people in owners]).tolist()
     columns: Floats = np.empty((scored.width, ends[-1] if ends else 0))
 
-    def fill(index: int) -> None:
-        address = addresses[index]
-        start = ends[index] - len(owners[index])
-        reports = persons.batches[address].reports
-        columns[:, start : ends[index]] = scored.score(address.slot, address.member, reports).T
+    def fill(indices: range) -> None:
+        for index in indices:
+            address = addresses[index]
+            start = ends[index] - len(owners[index])
+            reports = persons.batches[address].reports
+            columns[:, start : ends[index]] = scored.score(address.slot, address.member, reports).T
 
-    with ThreadPoolExecutor(_cores()) as pool:
-        list(pool.map(fill, range(len(addresses))))
+    # Every thread takes every so many-th address: neighbours have about as many cells.
+    cores = _cores()
+    with ThreadPoolExecutor(cores) as pool:
+        list(pool.map(fill, [range(first, len(addresses), cores) for first in range(cores)]))
     named = {f"s{number}": column for number, column in enumerate(columns)}
     return {"person": _concatenated(owners), **named}
 

@@ -12,7 +12,7 @@ The whole spectrum is the choice up to 2^24 values or so; beyond, decode prefixe
 Source: docs/affine-response.md.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -27,7 +27,6 @@ from sottovoce.kernels.affine_words import Batch
 from sottovoce.maths import hashing
 
 MAX_SPECTRUM_BITS = 28  # of a domain whose spectrum still fits in memory
-WIDE_BLOCK = 1 << 12  # reports whose wide masks are in memory together
 _MAX_CACHED_BITS = 20  # of a permutation that is kept: at most 4 MiB each
 
 
@@ -152,6 +151,15 @@ def placed_product(slow: Floats, fast: Floats, bits: int) -> Floats:
     return target
 
 
+def placed_terms(slow: Floats, fast: Floats, bits: int) -> Floats:
+    """Return the sum of ``placed_product`` of every row of two matrices of factors."""
+    target = np.empty(1 << bits)
+    table = permutation(bits, slow.shape[1] * fast.shape[1])
+    mean = float(slow.mean(axis=1) @ fast.mean(axis=1))
+    loops.place_terms(slow, fast, table, mean, target)
+    return target
+
+
 def scores(reports: AffineReports, transformed: Floats, threads: int | None = None) -> Floats:
     """Return each report's sum of a target over the values that it supports.
 
@@ -194,6 +202,33 @@ def factor_scores(
 
     def part(users: slice) -> None:
         loops.gather_products(reports.batch(users), given, sums[users])
+
+    pool.run(part, len(reports), threads)
+    return sums / (1 << reports.rank)
+
+
+def term_scores(
+    reports: AffineReports,
+    factors: Sequence[Floats],
+    widths: Sequence[int],
+    threads: int | None = None,
+) -> Floats:
+    """Return (reports, terms): ``factor_scores`` of several products in one pass.
+
+    Each group of ``widths`` bits has one array (2^width, terms) of transformed factors.
+    """
+    reports.check_bits(hashing.MAX_INTEGER_BITS)
+    hashing.check_groups(widths, reports.bits)
+    terms = factors[0].shape[1]
+    if [factor.shape for factor in factors] != [(1 << width, terms) for width in widths]:
+        raise ParameterError("`factors` must have 2^width rows for each of `widths`")
+    starts = np.cumsum([0, *(1 << width for width in widths)])[:-1]
+    flat = np.concatenate([np.asarray(factor, np.float64).ravel() for factor in factors])
+    given = loops.Factors(flat, starts.astype(np.int64), np.array(widths, np.int64))
+    sums = np.empty((len(reports), terms), np.float64)
+
+    def part(users: slice) -> None:
+        loops.gather_terms(reports.batch(users), given, sums[users])
 
     pool.run(part, len(reports), threads)
     return sums / (1 << reports.rank)
@@ -243,12 +278,7 @@ def _scatter_narrow(batch: Batch, prefixes: list[int], extension: int, spectra: 
 def _scatter_wide(batch: Batch, prefixes: list[int], extension: int, spectra: Ints) -> None:
     numbers = [prefix << extension for prefix in prefixes]
     points = hashing.padded(hashing.indices_of(numbers, batch.bits), batch.bits)
-    _for_wide_blocks(
-        batch,
-        lambda masks, wanted: loops.scatter_wide_prefixes(
-            masks, wanted, points, extension, spectra
-        ),
-    )
+    loops.scatter_wide_prefixes(batch, points, extension, spectra)
 
 
 def candidate_supports(reports: AffineReports, points: Values, threads: int | None = None) -> Ints:
@@ -268,18 +298,7 @@ def _count_narrow(batch: Batch, points: Values, counts: Ints) -> None:
 
 
 def _count_wide(batch: Batch, points: Values, counts: Ints) -> None:
-    wide_points = hashing.padded(points, batch.bits)
-    _for_wide_blocks(
-        batch, lambda masks, wanted: loops.count_wide_points(masks, wanted, wide_points, counts)
-    )
-
-
-def _for_wide_blocks(batch: Batch, action: Callable[[Words, Any], None]) -> None:
-    """Call ``action`` with the masks of a block of reports, and the parities of support."""
-    for start in range(0, len(batch.seeds), WIDE_BLOCK):
-        block = slice(start, start + WIDE_BLOCK)
-        masks, offsets = hashing.masks(batch.seeds[block], batch.bits, batch.rank)
-        action(masks, batch.buckets[block] ^ offsets)
+    loops.count_wide_points(batch, hashing.padded(points, batch.bits), counts)
 
 
 # --- small things --------------------------------------------------------------------------------

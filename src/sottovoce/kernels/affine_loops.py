@@ -22,6 +22,7 @@ from sottovoce.kernels.affine_words import (
     Batch,
     draw,
     draw_long,
+    draw_wide,
     mix,
     popcount,
 )
@@ -211,6 +212,38 @@ def gather_products(batch: Batch, factors: Factors, out: Floats) -> None:
             out[start + i] = total
 
 
+@jit
+def gather_terms(batch: Batch, factors: Factors, out: Floats) -> None:
+    """Do as ``gather_products`` for several products at once: ``out`` is (reports, products).
+
+    ``factors`` holds the entries of all products at one position next to each other.
+    """
+    words = np.empty((batch.rank, BLOCK), np.uint64)
+    span = np.empty(1 << batch.rank, np.uint64)
+    terms = out.shape[1]
+    product = np.empty(terms)
+    for start in range(0, len(batch.seeds), BLOCK):
+        seeds = batch.seeds[start : start + BLOCK]
+        draw_long(seeds, batch.buckets[start : start + BLOCK], batch.bits, words)
+        for i in range(len(seeds)):
+            fill_span(words, i, span)
+            total = out[start + i]
+            total[:] = 0.0
+            for u in range(len(span)):
+                position = span[u] & ~LONG_SIGN
+                product[:] = -1.0 if span[u] & LONG_SIGN else 1.0
+                for j in range(len(factors.widths)):
+                    width = np.uint64(factors.widths[j])
+                    index = np.int64(position & ((ONE << width) - ONE))
+                    first = (factors.starts[j] + index) * terms
+                    row = factors.flat[first : first + terms]
+                    for t in range(terms):
+                        product[t] *= row[t]
+                    position >>= width
+                for t in range(terms):
+                    total[t] += product[t]
+
+
 # --- prefixes: one short spectrum for every prefix -----------------------------------------------
 
 
@@ -237,31 +270,51 @@ def scatter_prefixes(batch: Batch, prefixes: Longs, extension: int, spectra: Int
 
 
 @jit
-def scatter_wide_prefixes(
-    masks: Words, wanted: Any, points: Words, extension: int, spectra: Ints
-) -> None:
+def _fill_odd(masks: Words, wanted: Any, point: Words, odd: Words) -> None:
+    """Write for every report one bit for each of its masks: whether its parity with a point of
+    several words is not the wanted one.
+    """
+    rank, width, _ = masks.shape
+    common = np.empty(len(odd), np.uint32)
+    for i in range(len(odd)):
+        odd[i] = wanted[i]
+    for r in range(rank):
+        common[:] = 0
+        for j in range(width):
+            marked = point[j]
+            row = masks[r, j]
+            if marked != 0:
+                for i in range(len(odd)):
+                    common[i] ^= row[i] & marked
+        for i in range(len(odd)):
+            odd[i] ^= (popcount(common[i]) & np.uint32(1)) << np.uint32(r)
+
+
+@jit
+def scatter_wide_prefixes(batch: Batch, points: Words, extension: int, spectra: Ints) -> None:
     """Do as ``scatter_prefixes`` for values of several words.
 
-    ``points`` are the prefixes, followed by zeros, and ``wanted`` the parities that support them.
+    ``points`` are the prefixes, followed by zeros.
     """
-    reports, rank, width = masks.shape
+    masks = np.empty((batch.rank, points.shape[1], BLOCK), np.uint32)
+    wanted = np.empty(BLOCK, np.uint16)
+    odd = np.empty(BLOCK, np.uint32)
     low = np.uint32((1 << extension) - 1)
-    span = np.empty(1 << rank, np.uint32)
-    span[0] = 0
-    for p in range(len(points)):
-        row = spectra[p]
-        for i in range(reports):
-            for r in range(rank):
-                common = np.uint32(0)
-                for j in range(width):
-                    common ^= masks[i, r, j] & points[p, j]
-                odd = np.uint32((popcount(np.uint32(common)) ^ (wanted[i] >> r)) & 1)
-                half = 1 << r
-                w = np.uint32((masks[i, r, 0] & low) | (odd << np.uint32(31)))
-                for u in range(half):
-                    span[half + u] = span[u] ^ w
-            for u in range(1, 1 << rank):
-                row[span[u] & ~SIGN] += 1 - 2 * np.int64(span[u] >> np.uint32(31))
+    step = max(1, min(BLOCK, (BLOCK << 3) >> batch.rank))
+    spans = np.empty((step, 1 << batch.rank), np.uint32)
+    for start in range(0, len(batch.seeds), step):
+        seeds = batch.seeds[start : start + step]
+        part = Batch(seeds, batch.buckets[start : start + step], batch.bits, batch.rank)
+        draw_wide(part, masks, wanted)
+        for i in range(len(seeds)):
+            fill_span(masks[:, 0], i, spans[i])
+        for p in range(len(points)):
+            row = spectra[p]
+            _fill_odd(masks, wanted, points[p], odd[: len(seeds)])
+            for i in range(len(seeds)):
+                for u in range(1, 1 << batch.rank):
+                    sign = 1 - 2 * np.int64(popcount(np.uint32(u) & odd[i]) & np.uint32(1))
+                    row[spans[i, u] & low] += sign
 
 
 # --- candidates: how many reports support each point ---------------------------------------------
@@ -294,18 +347,21 @@ def _count_even(words: Longs, marked: Any, odd: Longs) -> Any:
 
 
 @jit
-def count_wide_points(masks: Words, wanted: Any, points: Words, counts: Ints) -> None:
-    """Add to each point of several words how many reports have the wanted parities for it."""
-    reports, rank, width = masks.shape
-    for c in range(len(points)):
-        for i in range(reports):
-            parities = 0
-            for r in range(rank):
-                common = np.uint32(0)
-                for j in range(width):
-                    common ^= masks[i, r, j] & points[c, j]
-                parities |= (popcount(np.uint32(common)) & 1) << r
-            counts[c] += parities == wanted[i]
+def count_wide_points(batch: Batch, points: Words, counts: Ints) -> None:
+    """Do as ``count_points`` for points of several words."""
+    masks = np.empty((batch.rank, points.shape[1], BLOCK), np.uint32)
+    wanted = np.empty(BLOCK, np.uint16)
+    odd = np.empty(BLOCK, np.uint32)
+    for start in range(0, len(batch.seeds), BLOCK):
+        seeds = batch.seeds[start : start + BLOCK]
+        part = Batch(seeds, batch.buckets[start : start + BLOCK], batch.bits, batch.rank)
+        draw_wide(part, masks, wanted)
+        for c in range(len(points)):
+            _fill_odd(masks, wanted, points[c], odd[: len(seeds)])
+            supporting = 0
+            for i in range(len(seeds)):
+                supporting += odd[i] == 0
+            counts[c] += supporting
 
 
 # --- the permutation, and targets under it -------------------------------------------------------
@@ -357,6 +413,24 @@ def place_product(slow: Floats, fast: Floats, table: Words, mean: float, out: Fl
     for i in range(len(slow)):
         for j in range(len(fast)):
             out[table[v]] = slow[i] * fast[j]
+            v += 1
+
+
+@jit
+def place_terms(slow: Floats, fast: Floats, table: Words, mean: float, out: Floats) -> None:
+    """Do as ``place_product`` for a sum of products: ``slow`` and ``fast`` have a row for each."""
+    out[:] = mean
+    row = np.empty(fast.shape[1])
+    v = 0
+    for i in range(slow.shape[1]):
+        row[:] = 0.0
+        for t in range(len(slow)):
+            weight = slow[t, i]
+            factor = fast[t]
+            for j in range(len(row)):
+                row[j] += weight * factor[j]
+        for j in range(len(row)):
+            out[table[v]] = row[j]
             v += 1
 
 

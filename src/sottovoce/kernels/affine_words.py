@@ -194,3 +194,77 @@ def draw_long(seeds: Longs, buckets: Any, bits: int, signed: Longs) -> None:
         if least[i] == 0:
             fill_keys(seeds[i : i + 1], keys[0], keys[1])
             signed[:, i] = draw_one_by_one(keys[0, 0], keys[1, 0], buckets[i], bits, len(signed))
+
+
+@jit
+def _reduce_wide(rest: Words, basis: Words, pivots: Any, accepted: int) -> int:
+    """Subtract the basis from a mask; return its lowest bit that is left, and -1 if none is."""
+    for r in range(accepted):
+        if rest[pivots[r] >> 5] >> np.uint32(pivots[r] & 31) & np.uint32(1):
+            for j in range(len(rest)):
+                rest[j] ^= basis[r, j]
+    for j in range(len(rest)):
+        if rest[j] != 0:
+            lowest = np.uint32(rest[j] & (~rest[j] + np.uint32(1)))
+            below = popcount(np.uint32(lowest - np.uint32(1)))
+            return 32 * j + int(below)
+    return -1
+
+
+@jit
+def _redraw_wide(a: Any, t: Any, bits: int, masks: Words) -> Any:
+    """Write the masks of one report, (rank, words), attempt by attempt; return its offsets."""
+    rank, width = masks.shape
+    basis = np.empty((rank, width), np.uint32)
+    pivots = np.empty(rank, np.int64)
+    rest = np.empty(width, np.uint32)
+    offsets = np.uint16(0)
+    accepted = drawn = 0
+    while accepted < rank:
+        for j in range(width):
+            drawn += 1
+            rest[j] = word(a, t, drawn)
+        offset = rest[width - 1] >> np.uint32(31)
+        rest[width - 1] &= np.uint32((1 << (bits & 31)) - 1)
+        masks[accepted] = rest
+        pivot = _reduce_wide(rest, basis, pivots, accepted)
+        if pivot >= 0:
+            basis[accepted] = rest
+            pivots[accepted] = pivot
+            offsets ^= np.uint16(offset << np.uint32(accepted))
+            accepted += 1
+    return offsets
+
+
+@jit
+def draw_wide(batch: Batch, masks: Words, wanted: Any) -> None:
+    """Write the masks of at most BLOCK reports beyond 63 bits, (rank, words, BLOCK), and the
+    parities of support: bucket XOR offsets.
+
+    Masks whose first words are independent are independent; the few others are drawn one by one.
+    """
+    rank, width, _ = masks.shape
+    count = len(batch.seeds)
+    scratch = np.empty((rank + 3, BLOCK), np.uint32)
+    a = scratch[0]
+    t = scratch[1]
+    least = scratch[2]
+    last = np.uint32((1 << (batch.bits & 31)) - 1)
+    fill_keys(batch.seeds, a, t)
+    for i in range(count):
+        wanted[i] = batch.buckets[i]
+    for r in range(rank):
+        for j in range(width):
+            row = masks[r, j]
+            number = r * width + j + 1
+            for i in range(count):
+                row[i] = word(a[i], t[i], number)
+        top = masks[r, width - 1]
+        for i in range(count):
+            wanted[i] ^= np.uint16(top[i] >> np.uint32(31) << np.uint32(r))
+            top[i] &= last
+        scratch[3 + r] = masks[r, 0]
+    rank_test(scratch[3:], count, least)
+    for i in range(count):
+        if least[i] == 0:
+            wanted[i] = batch.buckets[i] ^ _redraw_wide(a[i], t[i], batch.bits, masks[:, :, i])

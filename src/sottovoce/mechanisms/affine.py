@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 REPORT = np.dtype([("seed", "<u8"), ("bucket", "<u2")])
 MAX_SPECTRUM_BITS = 28  # beyond that only chosen candidates are decoded
 MAX_TESTED_BITS = 22  # of domains all of whose differences are tested
+MAX_TERM_TABLE = 1 << 20  # entries of a group of bits for several products at once
 MAX_RELATIONS = 64  # implausible differences that seeds are marked by, the largest first
 
 
@@ -248,11 +249,12 @@ class AffineResponse(SeededMechanism, PureMechanism, kind="affine"):
 
     def score_terms(self, reports: Reports, target: ProductTarget) -> Floats:
         if self.groups:
-            scores = [self._score_groups(reports, term, target) for term in target.terms]
-            return np.asarray(sum(scores))
+            return self._score_groups(reports, target)
         if len(target.terms) == 1:
             return self._score_outer(reports, target.terms[0])
-        return self.score(reports, target.dense(self.size))
+        if target.is_padded or target.size < self.size:
+            return self.score(reports, target.dense(self.size))
+        return self._score_outer_terms(reports, target)
 
     def _score_outer(self, reports: Reports, term: OuterProduct) -> Floats:
         """Return ``score`` for one outer product, without listing its cells one by one."""
@@ -264,18 +266,46 @@ class AffineResponse(SeededMechanism, PureMechanism, kind="affine"):
             reports, walsh.transform(affine.placed_product(slow, term.factors[-1], self.bits))
         )
 
-    def _score_groups(self, reports: Reports, term: OuterProduct, target: ProductTarget) -> Floats:
-        """Return the votes for one outer product where every axis takes whole groups of bits."""
-        weight = term.weight
-        tables = []
-        for factor, radix in zip(term.factors, target.radices, strict=True):
-            if radix == 1:
-                weight *= float(factor[0])
-                continue
-            if id(factor) not in target.transformed:
-                target.transformed[id(factor)] = factor_table(factor)
-            tables.append(target.transformed[id(factor)])
-        return weight * self.score_product(reports, tables[::-1])
+    def _score_outer_terms(self, reports: Reports, target: ProductTarget) -> Floats:
+        """Return ``score`` for several outer products with one transform."""
+        from sottovoce.kernels import affine, walsh
+
+        self._check_decodable()
+        first_fast = _even_split(target.radices)
+        slow = np.stack(
+            [term.weight * _outer_vector(term.factors[:first_fast]) for term in target.terms]
+        )
+        fast = np.stack([_outer_vector(term.factors[first_fast:]) for term in target.terms])
+        return self._votes_for(reports, walsh.transform(affine.placed_terms(slow, fast, self.bits)))
+
+    def _score_groups(self, reports: Reports, target: ProductTarget) -> Floats:
+        """Return the votes for outer products where every axis takes whole groups of bits."""
+        axes = [axis for axis, radix in enumerate(target.radices) if radix > 1]
+        single = [axis for axis, radix in enumerate(target.radices) if radix == 1]
+        weights = [
+            term.weight * prod(float(term.factors[axis][0]) for axis in single)
+            for term in target.terms
+        ]
+        # The lowest bits first, which are those of the last axis.
+        tables = [
+            [_table_of(term.factors[axis], target) for axis in axes[::-1]] for term in target.terms
+        ]
+        if len(weights) > 1 and len(weights) << max(self.groups) <= MAX_TERM_TABLE:
+            return self._score_term_tables(reports, tables) @ np.array(weights)
+        scores = [
+            weight * self.score_product(reports, factors)
+            for weight, factors in zip(weights, tables, strict=True)
+        ]
+        return np.asarray(sum(scores))
+
+    def _score_term_tables(self, reports: Reports, tables: Sequence[Sequence[Floats]]) -> Floats:
+        """Return (reports, terms): ``score_product`` of the tables of every term."""
+        from sottovoce.kernels import affine
+
+        factors = [np.stack(group, axis=1) for group in zip(*tables, strict=True)]
+        sums = affine.term_scores(self._decodable(reports), factors, self.groups)
+        whole = np.array([prod(float(table[0]) for table in term) for term in tables])
+        return np.asarray((sums - self.q * whole) / (self.p - self.q))
 
     def _votes_for(self, reports: Reports, transformed: Floats) -> Floats:
         """Return one unbiased vote per report for a transformed target."""
@@ -423,6 +453,27 @@ class AffineResponse(SeededMechanism, PureMechanism, kind="affine"):
                 f"a domain of more than 2^{MAX_SPECTRUM_BITS} values is too large to decode whole:"
                 " use estimate_among with candidates"
             )
+
+
+def _table_of(factor: Floats, target: ProductTarget) -> Floats:
+    """Return ``factor_table`` of a factor, kept with the target."""
+    if id(factor) not in target.transformed:
+        target.transformed[id(factor)] = factor_table(factor)
+    return target.transformed[id(factor)]
+
+
+def _outer_vector(factors: Sequence[Floats]) -> Floats:
+    return np.asarray(reduce(np.multiply.outer, factors, np.ones(1))).ravel()
+
+
+def _even_split(radices: Sequence[int]) -> int:
+    """Return how many axes to take together so that they and the others have few cells.
+
+    >>> _even_split((100, 2, 50))
+    1
+    """
+    splits = range(len(radices) + 1)
+    return min(splits, key=lambda split: prod(radices[:split]) + prod(radices[split:]))
 
 
 def factor_table(factor: Floats) -> Floats:

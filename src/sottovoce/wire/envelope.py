@@ -20,7 +20,7 @@ read together, as arrays over reports.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import itemgetter
@@ -95,6 +95,15 @@ class Version:
     def field_bytes(self, flags: int) -> int:
         """Return the width of all fields that are there under some flags."""
         return sum(field.width for field in self._present(flags))
+
+    def write(self, flags: int, values: Mapping[str, Any]) -> bytes:
+        """Return the fields of one envelope that are there under some flags."""
+        return b"".join(
+            values[field.name].to_bytes(field.width, "little")
+            if field.is_number
+            else values[field.name]
+            for field in self._present(flags)
+        )
 
     def dtype(self, flags: int, tail_bytes: int) -> np.dtype[Any]:
         """Return an envelope as a NumPy type; the tail is what comes behind the fields."""
@@ -187,6 +196,40 @@ class Header:
     round: int
     length: int
     digest: bytes
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """One envelope, as a device writes it: the same bytes as ``Envelopes`` of one report."""
+
+    digest: bytes
+    round: int
+    member: int
+    id: bytes
+    payload: bytes
+    subject: bytes | None = None
+    slot: int | None = None
+    public: bytes = b""
+    version: Version = VERSION_1
+
+    def write(self) -> bytes:
+        """Return the bytes of the envelope."""
+        flags = PUBLIC if self.public else 0
+        flags |= SUBJECT if self.subject is not None else 0
+        flags |= SLOT if self.slot is not None else 0
+        tail = self.public + self.payload
+        values = {
+            "version": self.version.number,
+            "flags": flags,
+            "round": self.round,
+            "length": self.version.field_bytes(flags) + len(tail),
+            "member": self.member,
+            "digest": self.digest,
+            "id": self.id,
+            "subject": self.subject,
+            "slot": self.slot,
+        }
+        return self.version.write(flags, values) + tail
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ Sources: Xu 2020, sections 3 and 6; Wang 2021, section 7.4.  Two numbers of 25 v
 have heights of 2.
 """
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -18,6 +19,7 @@ from sottovoce.mechanisms.olh import OLH
 from sottovoce.plans.tables import coefficients as module
 from sottovoce.plans.tables.blue import blue
 from sottovoce.plans.tables.coefficients import AxisProduct, Coefficients
+from sottovoce.plans.tables.database import PlanCache
 from sottovoce.plans.tables.decompositions import additive
 from sottovoce.plans.tables.scoring import Scoring
 from sottovoce.sql.reading import read
@@ -55,7 +57,8 @@ def z_score(name, wanted, condition, way=""):
     method, published, measure = PLANS[name]
     options = f"MEASURE = {measure}" + (f", METHOD = {way}" if way else "")
     text = f"SELECT {wanted} FROM t WHERE {condition}"
-    figure = collected(method, published).sql(f"{text} WITH ({options})").figure
+    database = replace(collected(method, published), plans=PlanCache())  # twins plan it anew
+    figure = database.sql(f"{text} WITH ({options})").figure
     return (figure.value - people().truth(text)[0][0]) / figure.error
 
 

@@ -72,9 +72,43 @@ def test_only_the_scores_that_are_used_are_computed(source):
 
 
 def test_rows_are_split_so_that_their_scores_fit_in_memory(source, monkeypatch):
-    made = plan(source, "SELECT age, COUNT(*) FROM people GROUP BY age")
+    made = plan(source, "SELECT age, COUNT(*) FROM people WHERE plan = 'free' GROUP BY age")
     assert len(state(made, source)) == 1
     monkeypatch.setattr(module, "MAX_SCORES", 3 * 200)
     parts = state(made, source)
     assert [len(part.rows) for part in parts] == [3, 3, 2]
     assert tuple(row for part in parts for row in part.rows) == made.rows
+
+
+def test_more_scores_than_fit_are_decoded_where_every_total_is_one_score(source, monkeypatch):
+    made = plan(source, "SELECT age, COUNT(*) FROM people GROUP BY age")
+    monkeypatch.setattr(module, "MAX_SCORES", 8 * 200)
+    assert state(made, source)[0].tree is not None
+    monkeypatch.setattr(module, "MAX_SCORES", 8 * 200 - 1)
+    (decoded,) = state(made, source)
+    assert decoded.tree is None
+    assert decoded.rows == made.rows
+    assert decoded.text == f"-- {module.DECODED}: 8 totals"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT age, COUNT(*) FROM people WHERE plan = 'free' GROUP BY age",
+        "SELECT plan, age, COUNT(*) FROM people GROUP BY plan, age",
+        "SELECT age, COUNT(*) FROM people GROUP BY age WITH (SCALE = HAJEK)",
+    ],
+)
+def test_what_depends_on_public_columns_or_shares_is_scored(source, monkeypatch, text):
+    monkeypatch.setattr(module, "MAX_SCORES", 1)
+    assert not module.is_decoded(plan(source, text), 200)
+
+
+def test_layers_and_tables_that_do_not_fit_are_not_decoded(source, monkeypatch):
+    made = plan(source, "SELECT age, COUNT(*) FROM people GROUP BY age")
+    monkeypatch.setattr(module, "MAX_SCORES", 1)
+    assert module.is_decoded(made, 200)
+    for limit in ("MAX_CELLS", "MAX_TABLE"):
+        with monkeypatch.context() as patched:
+            patched.setattr(module, limit, 3)
+            assert not module.is_decoded(made, 200)

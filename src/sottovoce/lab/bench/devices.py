@@ -1,15 +1,20 @@
-"""One answer on a device: the report of one person, beside an array of one person.
-
-The ledger's transaction, which is beside this on a device, is not part of it.
+"""One answer on a device: the report of one person, beside an array of one person; and the whole
+answer with its envelope and the ledger's durable commit, beside a bare commit.
 """
 
+import sqlite3
 from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from sottovoce.client.client import Client
+from sottovoce.client.ledger import DiskLedger
 from sottovoce.core.rng import SystemRng
 from sottovoce.lab.bench.row import BenchmarkRow, Goal
-from sottovoce.lab.bench.timing import race, scaled
+from sottovoce.lab.bench.timing import race, scaled, timed
 from sottovoce.maths.hashing import indices_of
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
@@ -17,8 +22,13 @@ from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.olh import OLH
 from sottovoce.mechanisms.subset import SubsetSelection
+from sottovoce.plans.frequencies.histogram import Histogram
+from sottovoce.tasks.task import Task
 
 VALUE = 7
+ANSWERS = 200
+LARGE_CAP = 1e6
+DURABLE = Goal("ratio", "<=", 2.0)
 # Each with the answers of one run, and the microseconds that one may take.
 DEVICES: tuple[tuple[Mechanism, int, float], ...] = (
     (GRR(1.0, 1024), 20_000, 2.0),
@@ -33,6 +43,56 @@ def rows(scale: float) -> Iterator[BenchmarkRow]:
     """Yield the microseconds of one answer for the mechanisms that devices use most."""
     for mechanism, answers, microseconds in DEVICES:
         yield _answered(mechanism, scaled(answers, scale), microseconds)
+    yield _enveloped(scaled(ANSWERS, scale))
+    yield _committed(scaled(ANSWERS, scale))
+
+
+def _enveloped(answers: int) -> BenchmarkRow:
+    """Return the time of a whole answer with a ledger in memory."""
+    ledger = DiskLedger(":memory:", cap=LARGE_CAP)
+    clients = _clients(answers, ledger)
+    (first, *others) = clients
+    first.answer(VALUE)
+    timing = timed(lambda: [client.answer(VALUE) for client in others])
+    each = 1e6 * timing.cpu / len(others)
+    name = "answer() of a client, affine, 2^10 values, ledger in memory"
+    return BenchmarkRow("devices", name, each, "us", goal=Goal("figure", "<=", 500.0))
+
+
+def _committed(answers: int) -> BenchmarkRow:
+    """Return the time of a whole answer that is on the disk, against that of one row."""
+    with TemporaryDirectory() as folder:
+        ledger = DiskLedger(Path(folder) / "ledger", cap=LARGE_CAP)
+        clients = iter(_clients(2 * answers, ledger))
+        bare = sqlite3.connect(Path(folder) / "bare", isolation_level=None)
+        bare.execute("pragma journal_mode = delete")
+        bare.execute("pragma synchronous = extra")
+        bare.execute("create table message (task text primary key, message blob)")
+        numbers = count()
+
+        def commit() -> None:
+            row = (f"task {next(numbers)}", bytes(60))
+            bare.execute("insert into message values (?, ?)", row)
+
+        ours, theirs = [
+            min(timed(side).wall for _ in range(answers))
+            for side in (lambda: next(clients).answer(VALUE), commit)
+        ]
+        bare.close()
+        ledger.close()
+    name = "answer() of a client with its durable commit"
+    return BenchmarkRow(
+        "devices", name, 1e6 * ours, "us", "a bare SQLite commit", ours / theirs, DURABLE
+    )
+
+
+def _clients(number: int, ledger: DiskLedger) -> list[Client]:
+    """Return clients of different tasks that know their coin, as after the owner's consent."""
+    tasks = (Task(f"bench {index}", Histogram(range(1024)), 1.0) for index in range(number))
+    clients = [Client(task, ledger) for task in tasks]
+    for client in clients:
+        client.check()
+    return clients
 
 
 def _answered(mechanism: Mechanism, answers: int, microseconds: float) -> BenchmarkRow:

@@ -19,12 +19,14 @@ from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.simulate import report_batches
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.olh import OLH
+from sottovoce.plans.tables.counting import counts
 from sottovoce.plans.tables.database import Database
 from sottovoce.plans.tables.joint import Joint
 from sottovoce.plans.tables.pipeline import plan_query
 from sottovoce.plans.tables.scoring import layer_terms
 from sottovoce.plans.tables.source import Source
 from sottovoce.plans.tables.table import Table
+from sottovoce.sql.query import Column
 from sottovoce.sql.reading import read
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.task import Task
@@ -37,6 +39,8 @@ ANSWERED = Goal("figure", "<=", 0.5)
 JOINED = Goal("figure", "<=", 2.0)
 FASTER = Goal("ratio", ">=", 20.0)
 INDEPENDENT = Goal("figure", "<=", 0.1)
+DECODED = Goal("ratio", "<=", 2.0)
+COMBINED = Goal("ratio", "<=", 3.0)
 RANGES = (
     "a BETWEEN 20 AND 70",
     "a BETWEEN 20 AND 70 AND b > 30",
@@ -47,6 +51,9 @@ SUMMED = "SELECT SUM(a) FROM people WHERE b > 30"
 AVERAGED = (
     "SELECT AVG(sales.a) FROM sales JOIN users USING (uid) WHERE sales.b = 'x' AND users.a > 40"
 )
+GROUPED = "SELECT a, COUNT(*) FROM people GROUP BY a"
+PAIRED = "SELECT a, b, COUNT(*), AVG(c) FROM people GROUP BY a, b"
+CONJUNCTION = "(a BETWEEN {low} AND {high} AND b > {least} AND c < {most})"
 WIDER = (
     "a = 60",
     "a BETWEEN 59 AND 61",
@@ -67,6 +74,12 @@ def rows(scale: float) -> Iterator[BenchmarkRow]:
     yield _independent(table)
     yield _hashed(table, "BLUE", COUNTED)
     yield _hashed(table, "LIN", SUMMED)
+    yield _either(table)
+    yield _grouped(QueryStudy(Table({"a": range(1, 1001), "b": range(1, 126)}), users))
+    pairs = QueryStudy(Table({"a": range(1, 33), "b": range(1, 31), "c": range(1, 126)}), users)
+    yield _answered(pairs, "COUNT and AVG, GROUP BY 960 pairs", PAIRED, None)
+    six = QueryStudy(Table({name: range(1, 65) for name in "abcdef"}), users)
+    yield _answered(six, "COUNT, 2 ranges, 6 columns, 4,095 layers", COUNTED, None)
     large = QueryStudy(Table({name: range(1, 626) for name in "abc"}), users)
     yield _answered(large, "COUNT, 2 ranges, cells by groups", COUNTED, None)
     shop = Joint({"users": {"columns": _columns()}, "sales": {"columns": _columns(), "most": 10}})
@@ -105,8 +118,8 @@ class QueryStudy:
         return database
 
     def ask(self, question: str) -> None:
-        """Ask a question."""
-        self.database.sql(question)
+        """Ask a question, and plan it anew."""
+        self.database.answer(read(question, self.database.layout.tables))
 
     def _drawn(self, dice: Any, table: int, people: int = 0) -> dict[str, Any]:
         records = self.plan.domain.records(table)
@@ -149,6 +162,42 @@ def _independent(study: QueryStudy) -> BenchmarkRow:
         "1 to 123",
         goal=INDEPENDENT,
     )
+
+
+def _grouped(study: QueryStudy) -> BenchmarkRow:
+    """Return the time of a count for every value against that of the column's decoded counts."""
+    collected = study.database.collected
+    assert isinstance(collected, MemoryCollected)
+
+    def decode() -> None:
+        collected.tallied.clear()
+        counts(study.database.layout, collected, Column(0, 0))
+
+    study.ask(GROUPED)
+    asked, decoded = race(lambda: study.ask(GROUPED), decode, repeats=REPEATS)
+    ratio = asked.cpu / decoded.cpu
+    name = f"GROUP BY 1,000 values, {study.users:,} users"
+    return BenchmarkRow("queries", name, asked.cpu, "s", "decoding the column", ratio, DECODED)
+
+
+def _either(study: QueryStudy) -> BenchmarkRow:
+    """Return the time of a condition of 16 conjunctions against that of one of them."""
+    parts = [
+        CONJUNCTION.format(low=7 * i + 1, high=7 * i + 7, least=4 * i + 10, most=6 * i + 20)
+        for i in range(16)
+    ]
+    questions = [
+        f"SELECT COUNT(*) FROM people WHERE {condition}"
+        for condition in (" OR ".join(parts), parts[5])
+    ]
+    for question in questions:
+        study.ask(question)
+    all_of_them, single = race(
+        *(lambda question=question: study.ask(question) for question in questions), repeats=REPEATS
+    )
+    ratio = all_of_them.cpu / single.cpu
+    name = f"COUNT, 16 conjunctions in OR, {study.users:,} users"
+    return BenchmarkRow("queries", name, all_of_them.cpu, "s", "one conjunction", ratio, COMBINED)
 
 
 def _hashed(study: QueryStudy, name: str, query: str) -> BenchmarkRow:

@@ -151,8 +151,16 @@ class Coefficients:
         return total
 
 
-def coefficients(target: Target, method: Method) -> Coefficients:
-    """Return the coefficients that a method gives a target."""
+KnownLevels = dict[Any, Levels]  # of axes of one factor, by what is wanted of each
+
+
+def coefficients(target: Target, method: Method, known: KnownLevels | None = None) -> Coefficients:
+    """Return the coefficients that a method gives a target.
+
+    ``known`` keeps what was computed for single axes by the same method: targets of one factor
+    that want the same of an axis share its vectors.
+    """
+    known = {} if known is None else known
     slot = target.factor.slots[0]
     rounding = method.measure == "round" and target.measured is not None
     shares = [1 / len(slot.groups)] * len(slot.groups)
@@ -163,18 +171,20 @@ def coefficients(target: Target, method: Method) -> Coefficients:
         shares = [float(column == target.measured) for column in slot.family.groups]
     groups = []
     for axes, share in zip(slot.groups, shares, strict=True):
-        terms = group_terms(target, method, axes) if share else ()
+        terms = group_terms(target, method, axes, known) if share else ()
         groups.append(tuple(term.times(share) for term in terms))
     roots = sum(term.root for terms in groups for term in terms)
     return Coefficients(tuple(groups), roots if target.factor.known else 0.0)
 
 
-def group_terms(target: Target, method: Method, axes: Sequence[Axis]) -> tuple[AxisProduct, ...]:
+def group_terms(
+    target: Target, method: Method, axes: Sequence[Axis], known: KnownLevels
+) -> tuple[AxisProduct, ...]:
     """Return the terms of one group of layers."""
     parts = [AxisTarget(target, method, axis, alone=len(axes) == 1) for axis in axes]
     if method.name in WEIGHTED and any(part.decomposes for part in parts):
         return _weighted_terms(method, parts)
-    return (AxisProduct(1.0, tuple(map(_levels, parts))),)
+    return (AxisProduct(1.0, tuple(_shared_levels(part, known) for part in parts)),)
 
 
 def _weighted_terms(method: Method, parts: "Sequence[AxisTarget]") -> tuple[AxisProduct, ...]:
@@ -208,6 +218,23 @@ class AxisTarget:
     method: Method
     axis: Axis
     alone: bool  # whether it is the only axis of its layers
+
+    @cached_property
+    def key(self) -> Any:
+        """Return what two axes of one factor and method have in common if they are treated
+        alike.
+        """
+        if self.is_coin or self.measured_by_coin:
+            return self.axis, self.alone, self.target.key
+        chosen = self.target.sets.get(self.axis.column)
+        values = self.target.values(self.axis.column)
+        return (
+            self.axis,
+            self.alone,
+            self.measured_by_tree,
+            None if chosen is None else chosen.tobytes(),
+            None if values is None else values.tobytes(),
+        )
 
     @property
     def is_coin(self) -> bool:
@@ -290,6 +317,12 @@ class AxisTarget:
             return _padded(values, self.axis.tree.leaves)
         half = self.axis.tree.leaves // 2
         return np.concatenate([_padded(values[::-1], half), _padded(values, half)])
+
+
+def _shared_levels(part: AxisTarget, known: KnownLevels) -> Levels:
+    if part.key not in known:
+        known[part.key] = _levels(part)
+    return known[part.key]
 
 
 def _levels(part: AxisTarget) -> Levels:

@@ -47,7 +47,7 @@ def combine(parts: tuple[EngineRows, ...], source: Source) -> Result:
         epsilon=plan.layout.epsilon,
         level=plan.query.options.confidence,
         notices=(*plan.query.notices, *_notices(plan.query, missing, rows)),
-        statement=parts[0].statement.tree.sql(pretty=True),
+        statement=parts[0].statement.text,
         explanation=facts_of(plan, users, coins_checked=source.coins_checked),
     )
 

@@ -19,9 +19,12 @@ from sottovoce.plans.tables.explain import facts_of, schema_of
 from sottovoce.plans.tables.layout import Layout
 from sottovoce.plans.tables.pipeline import answer_plan, plan_query, read
 from sottovoce.plans.tables.result import Explanation, Result
+from sottovoce.plans.tables.select import QueryPlan
 from sottovoce.plans.tables.source import Source, Withheld
 from sottovoce.sql.query import Column, Query
 from sottovoce.tasks.collected import Collected
+
+Parameters = Sequence[Any] | Mapping[str, Any]
 
 _MAX_LISTED = 200  # values of a column whose counts an answer lists by itself
 
@@ -33,6 +36,7 @@ class Database(Answers):
     layout: Layout
     collected: Collected = field(repr=False)
     shuffled: ShuffledReports | None = None
+    plans: "PlanCache" = field(default_factory=lambda: PlanCache(), repr=False)
 
     @classmethod
     def of(cls, layout: Layout, collected: Collected) -> "Database":
@@ -47,16 +51,22 @@ class Database(Answers):
         parts = _ColumnCounts(self.layout, self.collected, shuffled)
         return replace(self, parts=parts, shuffled=shuffled)
 
-    def sql(
-        self, text: str, parameters: Sequence[Any] | Mapping[str, Any] = ()
-    ) -> Result | Explanation:
+    def sql(self, text: str, parameters: Parameters = ()) -> Result | Explanation:
         """Return the answer to a query, or how it would be answered if the query begins with
         EXPLAIN.
 
         ``parameters`` are the values of ``?`` in order, or of ``:name`` by name.
         """
+        known = self.plans.find(text, parameters)
+        if known is not None:
+            return self._answer(known, Source(self.layout, self.collected))
         query = read(text, Source(self.layout, parameters=parameters))
-        return self.explain(query) if query.explain else self.answer(query)
+        if query.explain:
+            return self.explain(query)
+        source = Source(self.layout, self.collected)
+        plan = plan_query(query, source)
+        self.plans.keep(text, parameters, plan)
+        return self._answer(plan, source)
 
     def explain(self, query: Query) -> Explanation:
         """Return how a query would be answered and how good the answer would be."""
@@ -76,7 +86,10 @@ class Database(Answers):
         that may not be shown.
         """
         source = Source(self.layout, self.collected, count_rows, withheld)
-        return replace(answer_plan(plan_query(query, source), source), shuffled=self.shuffled)
+        return self._answer(plan_query(query, source), source)
+
+    def _answer(self, plan: QueryPlan, source: Source) -> Result:
+        return replace(answer_plan(plan, source), shuffled=self.shuffled)
 
     def kept(self) -> Answers | None:
         """Return the counts of every column: without reports no other query can be answered."""
@@ -85,6 +98,43 @@ class Database(Answers):
     @property
     def guarantee(self) -> Guarantee:
         return Guarantee(self.layout.epsilon, self.shuffled)
+
+
+class PlanCache:
+    """The plans of the queries that were asked last, by their text and parameters.
+
+    A plan reads no report, so it answers the same text again, whatever was collected since.
+    """
+
+    def __init__(self, size: int = 32) -> None:
+        self.size = size
+        self._plans: dict[Any, QueryPlan] = {}
+
+    def __len__(self) -> int:
+        return len(self._plans)
+
+    def find(self, text: str, parameters: Parameters) -> QueryPlan | None:
+        """Return the plan of a query; None if it is not known."""
+        return self._plans.get(_key(text, parameters))
+
+    def keep(self, text: str, parameters: Parameters, plan: QueryPlan) -> None:
+        """Keep a plan; the oldest one is forgotten if there are too many."""
+        key = _key(text, parameters)
+        if key is None:
+            return
+        self._plans[key] = plan
+        if len(self._plans) > self.size:
+            del self._plans[next(iter(self._plans))]
+
+
+def _key(text: str, parameters: Parameters) -> Any:
+    """Return what equal queries have in common; None if a parameter is not a plain value."""
+    is_named = isinstance(parameters, Mapping)
+    names = sorted(parameters) if is_named else range(len(parameters))
+    values = [parameters[name] for name in names]
+    if not all(type(value) in (str, int, float, bool, type(None)) for value in values):
+        return None
+    return text, is_named, tuple(names), tuple((type(value), value) for value in values)
 
 
 class _ColumnCounts(Mapping[str, Answer]):

@@ -15,6 +15,7 @@ from sottovoce.plans.tables.influence import NumberInfluence
 from sottovoce.plans.tables.layout import Factor
 from sottovoce.plans.tables.predict import Prediction
 from sottovoce.plans.tables.select import QueryPlan
+from sottovoce.plans.tables.state import DECODED, MAX_SCORES, is_decoded
 from sottovoce.plans.tables.weigh import alternatives
 from sottovoce.sql.query import EVERYBODY
 
@@ -53,6 +54,8 @@ def facts_of(
         "coins": "dealt by enrolment tokens" if coins_checked else "chosen by whoever reports",
         "numbers": numbers,
     }
+    if is_decoded(plan, users):
+        facts["answered from"] = f"{DECODED}: more than {MAX_SCORES:,} scores"
     if compare:
         facts["compared with"] = _compared(plan, users)
     warnings = _warnings(plan, numbers)

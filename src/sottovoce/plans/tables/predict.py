@@ -15,7 +15,6 @@ Source: Xu 2020, sections 3 to 6; docs/affine-response.md, section 1.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import product
 from math import inf, prod, sqrt
 from typing import Any
 
@@ -300,14 +299,12 @@ def _group_sums(axes: tuple[Axis, ...], terms: Sequence[AxisProduct]) -> _LayerS
     )
     squares, total = np.zeros(len(cells)), np.zeros(len(cells))
     person_square, person = np.zeros(len(cells)), np.zeros(len(cells))
-    for left, right in product(terms, repeat=2):
-        pairs = [
-            _paired(axis, *levels)
-            for axis, *levels in zip(axes, left.axes, right.axes, strict=True)
-        ]
-        weight = left.weight * right.weight
-        squares += weight * _outer([pair.over_cells for pair in pairs])
-        person_square += weight * _outer([pair.over_people for pair in pairs])
+    weights = np.array([term.weight for term in terms])
+    pairs = [_paired(axis, [term.axes[index] for term in terms]) for index, axis in enumerate(axes)]
+    for left, weight in enumerate(weights):
+        factors = weight * weights
+        squares += _outer_sum([pair.over_cells[left] for pair in pairs], factors)
+        person_square += _outer_sum([pair.over_people[left] for pair in pairs], factors)
     for term in terms:
         singles = [_summed(axis, levels) for axis, levels in zip(axes, term.axes, strict=True)]
         total += term.weight * _outer([single.over_cells for single in singles])
@@ -325,13 +322,30 @@ class _AxisSums:
     over_people: Floats
 
 
-def _paired(axis: Axis, left: Levels, right: Levels) -> _AxisSums:
-    """Return the sums of products of two coefficients."""
-    products = [
-        None if lower is None or upper is None else lower * upper
-        for lower, upper in zip(left, right, strict=True)
-    ]
-    return _summed(axis, tuple(products))
+def _paired(axis: Axis, terms: Sequence[Levels]) -> _AxisSums:
+    """Return the sums of products of two terms: (terms, levels, terms)."""
+    shape = (len(terms), len(axis.levels), len(terms))
+    over_cells, over_people = np.zeros(shape), np.zeros(shape)
+    for index, level in enumerate(axis.levels):
+        known = {
+            number: vector
+            for number, levels in enumerate(terms)
+            if (vector := levels[level]) is not None
+        }
+        if known:
+            vectors = np.stack(list(known.values()))
+            among = np.ix_(list(known), [index], list(known))
+            over_cells[among] = (vectors @ vectors.T)[:, None, :]
+            over_people[among] = ((vectors * _shares(axis, level)) @ vectors.T)[:, None, :]
+    return _AxisSums(over_cells, over_people)
+
+
+def _outer_sum(parts: Sequence[Floats], weights: Floats) -> Floats:
+    """Return the outer product over axes of (levels, terms), summed over terms with weights."""
+    product_of_axes = weights[None, :]
+    for part in parts:
+        product_of_axes = (product_of_axes[:, None, :] * part[None]).reshape(-1, len(weights))
+    return np.asarray(product_of_axes.sum(axis=1))
 
 
 def _summed(axis: Axis, levels: Levels) -> _AxisSums:

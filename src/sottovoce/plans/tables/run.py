@@ -1,5 +1,5 @@
 """Pass ``run``: Statements -> tuple of EngineRows.  The engine scores the reports and executes the
-statements.
+statements, or decodes the sums of the reports.
 """
 
 from dataclasses import dataclass
@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from sottovoce.arrays import Values
+from sottovoce.plans.tables.decoding import Decoding
 from sottovoce.plans.tables.source import Source
 from sottovoce.plans.tables.state import Statement, relation
 from sottovoce.tasks.collected import Columns, Scored
@@ -55,7 +57,43 @@ class EngineRows:
 
 def run(statements: tuple[Statement, ...], source: Source) -> tuple[EngineRows, ...]:
     """Return what the engine finds for every statement."""
-    return tuple(EngineRows(statement, _columns(statement, source)) for statement in statements)
+    return tuple(
+        EngineRows(statement, _columns(statement, source))
+        if statement.tree is not None
+        else EngineRows(statement, _decoded(statement, source))
+        for statement in statements
+    )
+
+
+def _decoded(statement: Statement, source: Source) -> Columns:
+    """Return the same columns as the engine would, from the sums of every layer.
+
+    A total is a number for everybody, or a weight times one score.
+    """
+    ((factor, scoring),) = statement.scorings.items()
+    (slot,) = scoring.factor.slots
+    count = len(statement.totals)
+    constants, weights, scores = np.zeros(count), np.zeros(count), np.zeros(count, np.int64)
+    for total, number in statement.totals.items():
+        for product in statement.plan.totals[total].products:
+            if product.scores:
+                weights[number] = product.weight
+                scores[number] = statement.columns[factor][product.scores[0].column]
+            else:
+                constants[number] = product.weight
+    left, right = np.array(statement.pairs()).T
+    pairs = np.stack([scores[left], scores[right]], axis=1)
+    sums = Decoding(scoring, pairs, source.reports).sums(slot)
+    parts = weights * sums.scores[scores]
+    products = weights[left] * weights[right] * sums.products
+    products += constants[left] * parts[right] + constants[right] * parts[left]
+    products += sums.users * constants[left] * constants[right]
+    columns: dict[str, Values] = {"users": np.array([sums.users])}
+    totals = sums.users * constants + parts
+    columns |= {f"t{number}": totals[number : number + 1] for number in range(count)}
+    named = zip(left.tolist(), right.tolist(), range(len(left)), strict=True)
+    columns |= {f"m{first}_{second}": products[at : at + 1] for first, second, at in named}
+    return columns
 
 
 def _columns(statement: Statement, source: Source) -> Columns:

@@ -48,7 +48,7 @@ class Scoring:
         chance = self.shares[slot_number - first][member] if self.shares else slot.chance(member)
         scores = np.empty((len(reports), len(self.columns)))
         for index, column in enumerate(self.columns):
-            scores[:, index] = self._constants[slot_number][index]
+            scores[:, index] = self.constants[slot_number][index]
             terms = layer_terms(slot, member, column)
             if not terms or (centred and all(term.constant for term in terms)):
                 continue  # the report says nothing that is not known
@@ -106,7 +106,7 @@ class Scoring:
         return {}
 
     @cached_property
-    def _constants(self) -> dict[int, list[float]]:
+    def constants(self) -> dict[int, list[float]]:
         """Return what every report of a slot scores whatever its layer."""
         first = self.factor.slots[0].number
         constants = {

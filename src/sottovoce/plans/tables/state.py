@@ -1,5 +1,9 @@
 """Pass ``state``: QueryPlan -> tuple of Statements.  The query as ordinary SQL over scored reports.
 
+Where a plan needs more scores than are kept in memory together, and every total is one score of a
+private table, no person is scored: the totals come from the decoded sums of every layer
+(``decoding``), and the statement has no tree.
+
 Joining, filtering, grouping and summing are the engine's work.  The statement is built as a sqlglot
 tree; an engine prints it in its own dialect.  Its relations are ``factor_0``, ``factor_1``, ...
 with the columns person, s0, s1, ... (the scores of reports), and ``people`` with person, p0, p1,
@@ -15,12 +19,13 @@ Source: Xu 2020, section 7.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from itertools import combinations_with_replacement
 from typing import Any
 
 from sottovoce.domains.buckets import Buckets
+from sottovoce.plans.tables.decoding import MAX_CELLS, MAX_TABLE, table_size
 from sottovoce.plans.tables.demand import PublicPower, Row, ScoreColumn, ScoreProduct, ScoreTotal
 from sottovoce.plans.tables.scoring import Scoring
 from sottovoce.plans.tables.select import QueryPlan
@@ -42,6 +47,7 @@ from sottovoce.sql.query import EVERYBODY, AllOf, AnyOf, Compared, GroupBy, List
 from sottovoce.sql.values import numbers_of
 
 MAX_SCORES = 1 << 25  # scores of rows that are kept in memory together
+DECODED = "decoded from the sums of every layer, with errors by the law of the noise"
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,16 +58,77 @@ class Statement:
     rows: tuple[Row, ...]
     scorings: Mapping[int, Scoring]
     totals: Mapping[int, int]  # the number of a total in the statement, by its index in the plan
-    tree: Any
+    # By factor: the number of a column of scores in the statement, by its index in the plan.
+    columns: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
+    tree: Any = None  # None: totals are decoded
+
+    @property
+    def text(self) -> str:
+        """Return the statement as people read it."""
+        if self.tree is None:
+            return f"-- {DECODED}: {len(self.totals):,} totals"
+        return str(self.tree.sql(pretty=True))
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """Return which products of two totals are summed as well: those of one number of the
+        answer.
+        """
+        pairs = {(number, number) for number in self.totals.values()}
+        for row in self.rows:
+            for figure in row.numbers:
+                numbered = sorted({self.totals[total] for total in figure.totals})
+                if not figure.aggregate.separate:
+                    pairs |= set(combinations_with_replacement(numbered, 2))
+        return sorted(pairs)
 
 
 def state(plan: QueryPlan, source: Source) -> tuple[Statement, ...]:
     """Return as few statements as memory allows, each for some of the rows."""
     users = source.reports.users(0)
-    step = max(1, MAX_SCORES // max(1, users * len(plan.query.numbers)))
     one_report_each = source.reports.relations(0).one_report_each
+    if one_report_each and not source.reports.fakes(0) and is_decoded(plan, users):
+        return (_numbered(plan, plan.rows),)
+    step = max(1, MAX_SCORES // max(1, users * len(plan.query.numbers)))
     starts = range(0, len(plan.rows), step)
     return tuple(stated(plan, plan.rows[start : start + step], one_report_each) for start in starts)
+
+
+def is_decoded(plan: QueryPlan, users: int) -> bool:
+    """Return whether a plan is answered from the decoded sums of every layer.
+
+    That needs everybody to have one report in every slot, which only the reports tell.
+    """
+    score_count = sum(map(len, plan.demand.target_sums.values()))
+    return users * score_count > MAX_SCORES and _single_scores(plan) and _is_small(plan)
+
+
+def _single_scores(plan: QueryPlan) -> bool:
+    """Return whether every total is a number, or one score of one report, for everybody."""
+    query = plan.query
+    reads_public_columns = query.among != EVERYBODY or any(group.public for group in query.group_by)
+    narrowed = any(monomial.public != EVERYBODY for monomial in query.where)
+    if reads_public_columns or narrowed or query.options.scale == "hajek":
+        return False
+    factors = [plan.layout.factors[index] for index in plan.demand.target_sums]
+    if len(factors) != 1 or len(factors[0].slots) != 1:
+        return False
+    products = [total.products for total in plan.totals]
+    return all(len(each) <= 1 for each in products) and not any(
+        product.times or product.public != EVERYBODY for each in products for product in each
+    )
+
+
+def _is_small(plan: QueryPlan) -> bool:
+    """Return whether the decoded layers of a plan and what they are contracted with fit in
+    memory.
+    """
+    (scoring,) = plan.scorings.values()
+    (slot,) = scoring.factor.slots
+    cells = 0
+    for member in range(len(slot.family)):
+        if not slot.cell(member).aligned:
+            cells += slot.mechanism(member).size
+    return cells <= MAX_CELLS and table_size(scoring.columns) <= MAX_TABLE
 
 
 def stated(plan: QueryPlan, rows: Sequence[Row], one_report_each: bool) -> Statement:
@@ -69,6 +136,12 @@ def stated(plan: QueryPlan, rows: Sequence[Row], one_report_each: bool) -> State
 
     ``one_report_each``: nobody has more or fewer reports than slots.
     """
+    numbered = _numbered(plan, rows)
+    return replace(numbered, tree=_Writer(numbered).statement(one_report_each))
+
+
+def _numbered(plan: QueryPlan, rows: Sequence[Row]) -> Statement:
+    """Return the statement for some rows without a tree: its totals and scores, numbered."""
     totals: dict[int, int] = {}
     for row in rows:
         for total in (*row.totals, *([] if row.count is None else [row.count])):
@@ -77,9 +150,8 @@ def stated(plan: QueryPlan, rows: Sequence[Row], one_report_each: bool) -> State
     for score in _scores(plan.totals[total] for total in totals):
         used = columns.setdefault(score.factor, {})
         used.setdefault(score.column, len(used))
-    writer = _Writer(plan, tuple(rows), totals, columns)
     scorings = {factor: plan.scoring(factor, list(used)) for factor, used in columns.items()}
-    return Statement(plan, tuple(rows), scorings, totals, writer.statement(one_report_each))
+    return Statement(plan, tuple(rows), scorings, totals, columns)
 
 
 def relation(factor: int) -> str:
@@ -95,12 +167,21 @@ def _scores(totals: Iterator[ScoreTotal]) -> Iterator[ScoreColumn]:
 
 @dataclass(frozen=True, eq=False)
 class _Writer:
-    """Writes the tree for some rows; ``totals`` and ``columns`` number what they use."""
+    """Writes the tree of a statement."""
 
-    plan: QueryPlan
-    rows: tuple[Row, ...]
-    totals: Mapping[int, int]
-    columns: Mapping[int, Mapping[int, int]]
+    numbered: Statement
+
+    @property
+    def plan(self) -> QueryPlan:
+        return self.numbered.plan
+
+    @property
+    def totals(self) -> Mapping[int, int]:
+        return self.numbered.totals
+
+    @property
+    def columns(self) -> Mapping[int, Mapping[int, int]]:
+        return self.numbered.columns
 
     def statement(self, one_report_each: bool) -> Any:
         """Return the whole statement."""
@@ -125,21 +206,9 @@ class _Writer:
         ]
         squares = [
             alias(total_of(times([column(f"z{left}"), column(f"z{right}")])), f"m{left}_{right}")
-            for left, right in self._pairs()
+            for left, right in self.numbered.pairs()
         ]
         return [users, *people, *totals, *squares]
-
-    def _pairs(self) -> list[tuple[int, int]]:
-        """Return which products of two totals are summed as well: those of one number of the
-        answer.
-        """
-        pairs = {(number, number) for number in self.totals.values()}
-        for row in self.rows:
-            for figure in row.numbers:
-                numbered = sorted({self.totals[total] for total in figure.totals})
-                if not figure.aggregate.separate:
-                    pairs |= set(combinations_with_replacement(numbered, 2))
-        return sorted(pairs)
 
     def _persons(self) -> Any:
         """Return the row of every person."""

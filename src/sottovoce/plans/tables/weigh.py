@@ -8,7 +8,12 @@ and kept, so that comparing methods costs no more than the row that they are com
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sottovoce.plans.tables.coefficients import Coefficients, Target, coefficients
+from sottovoce.plans.tables.coefficients import (
+    Coefficients,
+    KnownLevels,
+    Target,
+    coefficients,
+)
 from sottovoce.plans.tables.demand import Demand, ScoreColumn
 from sottovoce.plans.tables.layout import Layout
 from sottovoce.plans.tables.method import NAMES, Method
@@ -24,6 +29,7 @@ class Candidate:
     method: Method
     _by_target: dict[Any, Coefficients] = field(default_factory=dict)
     _by_score: dict[ScoreColumn, Coefficients] = field(default_factory=dict)
+    _levels: dict[int, KnownLevels] = field(default_factory=dict)  # by factor
 
     def coefficients(self, score: ScoreColumn) -> Coefficients:
         """Return the coefficients of a column of scores."""
@@ -43,7 +49,8 @@ class Candidate:
     def _of_target(self, factor: int, target: Target) -> Coefficients:
         key = (factor, target.key)
         if key not in self._by_target:
-            self._by_target[key] = coefficients(target, self.method)
+            known = self._levels.setdefault(factor, {})
+            self._by_target[key] = coefficients(target, self.method, known)
         return self._by_target[key]
 
 

@@ -1,0 +1,81 @@
+"""What is decoded from the sums of layers is what scoring everybody gives: totals to the last
+digits, errors up to their own spread.
+"""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import sottovoce as sv
+from sottovoce.lab.experiments.tables import contributions
+from sottovoce.plans.tables import state
+from sottovoce.plans.tables.coefficients import AxisProduct, Coefficients
+from sottovoce.plans.tables.decoding import table_size
+
+USERS = 6_000
+QUERIES = [
+    "SELECT a, COUNT(*) AS n FROM people GROUP BY a",
+    "SELECT a, b, COUNT(*) AS n FROM people GROUP BY a, b",
+    "SELECT b, SUM(a) AS n FROM people WHERE a BETWEEN 2 AND 9 GROUP BY b",
+    "SELECT b, AVG(a) AS n FROM people GROUP BY b",
+    "SELECT b, FREQ(*) AS n FROM people WHERE a > 3 GROUP BY b",
+    "SELECT b, COUNT(*) AS n FROM people WHERE a < 3 OR (a > 5 AND c = 1) OR c = 2 GROUP BY b",
+]
+
+
+@cache
+def database():
+    dice = np.random.default_rng(5)
+    held = {
+        "a": np.minimum(dice.poisson(4, USERS), 11),
+        "b": dice.choice(["x", "y", "z"], USERS, p=[0.5, 0.3, 0.2]),
+        "c": dice.integers(0, 4, USERS),
+    }
+    plan = sv.Table({"a": range(12), "b": ["x", "y", "z"], "c": range(4)}, fanout=4)
+    return sv.simulate(sv.Task("t", plan, 3.0), held, seed=2)
+
+
+def asked(text):
+    return database().sql(text)
+
+
+@pytest.mark.parametrize("text", QUERIES)
+def test_decoded_answers_are_those_of_scored_people(text, monkeypatch):
+    scored = asked(text)
+    monkeypatch.setattr(state, "MAX_SCORES", 1)
+    decoded = asked(text)
+    assert state.DECODED in decoded.statement
+    assert state.DECODED not in scored.statement
+    assert [row.labels for row in decoded.table] == [row.labels for row in scored.table]
+    assert (decoded.users, decoded.notices) == (scored.users, scored.notices)
+    found = [row.figures[0] for row in decoded.table]
+    wanted = [row.figures[0] for row in scored.table]
+    values = [figure.value for figure in wanted]
+    np.testing.assert_allclose([figure.value for figure in found], values, rtol=1e-9, atol=1e-6)
+    # Two estimates of one variance: by the law and by the squares of the scores, whose mean has
+    # this relative standard error.
+    squares = contributions(database(), text) ** 2
+    spread = (squares.std(axis=0) / squares.mean(axis=0)).max() / np.sqrt(USERS)
+    ratios = np.array([new.variance / old.variance for new, old in zip(found, wanted, strict=True)])
+    print(f"variance ratios {ratios.min():.3f} to {ratios.max():.3f}, spread {spread:.3f}")
+    assert (np.abs(ratios - 1) < 5 * spread).all()
+    assert (np.abs(2 * ratios - 1) > 5 * spread).all()  # twice as much would be noticed
+
+
+def test_explain_says_that_an_answer_is_decoded(monkeypatch):
+    text = f"EXPLAIN {QUERIES[0]}"
+    assert "answered from" not in asked(text).facts
+    monkeypatch.setattr(state, "MAX_SCORES", 1)
+    assert state.DECODED in asked(text).facts["answered from"]
+
+
+def test_the_table_is_as_large_as_the_combinations_of_different_vectors():
+    first, second, third = ((np.ones(2),), (np.zeros(2),), (np.ones(2),))
+    single = [
+        Coefficients(((AxisProduct(1.0, (first, third)),),)),
+        Coefficients(((AxisProduct(1.0, (second, third)),),)),
+    ]
+    assert table_size(single) == 2
+    twice = [Coefficients(((AxisProduct(1.0, (first, third)), AxisProduct(1.0, (second, first))),))]
+    assert table_size(twice) == 4**2
