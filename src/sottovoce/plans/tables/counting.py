@@ -188,7 +188,8 @@ class _Study:
         if not known or len(used) < len(others):
             return None
         rows = [np.zeros(len(known[0])) if vector is None else vector for vector in stacked]
-        return _LayerVectors(own, terms[0].weight * np.stack(rows), used)
+        weight = terms[0].weight * self.coefficients[0].scale(member)
+        return _LayerVectors(own, weight * np.stack(rows), used)
 
 
 @dataclass(frozen=True, eq=False)
