@@ -69,6 +69,7 @@ papers: setup
 	$(BIN)/python -m sottovoce.lab.experiments.quantiles > docs/evidence/quantiles.md
 	$(BIN)/python -m sottovoce.lab.experiments.byzantine_numbers > docs/evidence/byzantine-numbers.md
 	$(BIN)/python -m sottovoce.lab.experiments.tables > docs/evidence/services.md
+	$(BIN)/python -m sottovoce.lab.experiments.sql_workloads > docs/evidence/sql-workloads.md
 	$(BIN)/python -m sottovoce.lab.experiments.poisoned_intervals > docs/evidence/attack-intervals.md
 	$(BIN)/python -m sottovoce.lab.experiments.poisoning > docs/evidence/poisoning.md
 	$(BIN)/python -m sottovoce.lab.experiments.planted_values > docs/evidence/planted-values.md

@@ -40,6 +40,15 @@ FILES = {
         '[plan.domain]\npet = ["cat", "dog"]\nage = {low = 18, high = 99}',
         sv.Survey({"pet": ["cat", "dog"], "age": Integers(18, 99)}, [1, 3]),
     ),
+    "table with a workload": (
+        'kind = "table"\n'
+        'workload = ["SELECT COUNT(*) FROM people", ["SELECT AVG(age) FROM people", 3]]\n'
+        '[plan.columns]\nage = {low = 18, high = 99}\npet = ["cat", "dog"]',
+        sv.Table(
+            {"age": Integers(18, 99), "pet": ["cat", "dog"]},
+            workload={"SELECT COUNT(*) FROM people": 1, "SELECT AVG(age) FROM people": 3},
+        ),
+    ),
     "mean": ('kind = "mean"\nlow = 0\nhigh = 120', sv.Mean(0, 120)),
     "mean with everything": (
         'kind = "mean"\nlow = -1.5\nhigh = 2.5\nmechanism = "duchi"\nclamped = true',

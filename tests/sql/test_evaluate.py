@@ -78,6 +78,34 @@ def test_whole_numbers_are_compared_exactly():
 
 
 @pytest.mark.parametrize(
+    "condition",
+    [
+        f"x > {2**60 + 1}",
+        f"x >= {2**60 + 2}.0",
+        f"NOT x <= {2**60 + 1}",
+        f"x IN ({2**60 + 2}, {2**60 + 3})",
+        f"x BETWEEN {2**60 + 2} AND {10**30}",
+        f"x * 100 > {2**60 + 1} * 100",
+        f"x + {2**62} + {2**62} > {2**60 + 1} + {2**62} + {2**62}",
+        f"x - {2**60} > 1.5",
+    ],
+)
+def test_whole_numbers_of_nineteen_digits_are_compared_exactly(condition):
+    """As doubles 2^60 to 2^60 + 3 are one number."""
+    large = Values("number", 2**60 + np.arange(4), np.ones(4, bool))
+    assert truth(tree(condition), lambda _: large).tolist() == [False, False, True, True]
+
+
+def test_a_fraction_beside_a_large_whole_number_is_compared_exactly():
+    large = Values("number", 2**53 + np.arange(3), np.ones(3, bool))
+    assert truth(tree("x > 9007199254740992.0 + 0.0"), lambda _: large).tolist() == [
+        False,
+        True,
+        True,
+    ]
+
+
+@pytest.mark.parametrize(
     ("rule", "expression"),
     [
         ("literal-type", "x = 'five'"),

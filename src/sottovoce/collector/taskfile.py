@@ -34,6 +34,9 @@ Tables for SQL have private ``columns`` and may have ``public`` ones:
     rows = 1                                                # of which so many are reported
     columns.amount = {low = 1, high = 625}
 
+``workload = ["SELECT ..."]`` in ``plan`` lists queries that will be asked; people are asked more
+often about what these need.
+
 A shuffled task names its hops and what must hold against the collector alone:
 
     [shuffle]

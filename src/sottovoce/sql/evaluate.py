@@ -45,6 +45,8 @@ _DIVISIONS: dict[type[exp.Expr], Any] = {
     exp.Mod: np.remainder,
 }
 _MAX_DIGITS = 15
+_LARGEST = (1 << 63) - 1  # of the whole numbers that arrays hold
+_LONGEST = 40  # digits of a literal that is read as a whole number
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,11 +128,11 @@ class _Evaluator:
         present = left.present & right.present
         with np.errstate(all="ignore"):
             if type(node) in _ARITHMETIC:
-                array = _ARITHMETIC[type(node)](left.array, right.array)
+                array = _exactly(_ARITHMETIC[type(node)], left.array, right.array)
             else:
                 present = present & (right.array != 0)
                 divisor = np.where(right.array == 0, 1, right.array)
-                array = _DIVISIONS[type(node)](left.array, divisor)
+                array = _DIVISIONS[type(node)](_machine(left.array), _machine(divisor))
         if not np.isfinite(np.asarray(array, float)[np.broadcast_to(present, array.shape)]).all():
             raise Refusal("number", start(node))
         return Values("number", array, present)
@@ -142,7 +144,12 @@ class _Evaluator:
         self._check_alike(node, left, right)
         if left.kind == "text" and not isinstance(node, (exp.EQ, exp.NEQ)):
             raise Refusal("range-category", start(node))
-        compared = _COMPARISONS[type(node)](left.array, right.array)
+        compare = _COMPARISONS[type(node)]
+        if left.kind == "number" and left.array.dtype != right.array.dtype:
+            # A float and a large whole number: Python compares them exactly, arrays do not.
+            compared = compare(left.array.astype(object), right.array.astype(object))
+        else:
+            compared = compare(left.array, right.array)
         return Values("truth", compared, left.present & right.present)
 
     def _check_alike(self, node: exp.Binary, left: Values, right: Values) -> None:
@@ -222,7 +229,7 @@ class _Evaluator:
             raise Refusal("arguments", start(node))
         present = reduce(np.logical_and, (argument.present for argument in arguments))
         with np.errstate(all="ignore"):
-            array = compute(*(argument.array for argument in arguments))
+            array = compute(*(_machine(argument.array) for argument in arguments))
         return Values("number", array, present & np.isfinite(np.asarray(array, float)))
 
     def numbers(self, node: exp.Expr) -> Values:
@@ -265,8 +272,10 @@ _NODES: dict[type[exp.Expr] | tuple[type[exp.Expr], ...], Callable[[Any, Any], V
 def number_of(node: exp.Expr) -> float:
     """Return the number that a literal spells: a whole one exactly, as an int."""
     text = node.name
-    if text.isdigit() and len(text) <= 18:
-        return int(text)
+    whole, _, fraction = text.partition(".")
+    if whole.isdigit() and len(whole) <= _LONGEST and not fraction.strip("0"):
+        number = int(whole)
+        return number if number <= _LARGEST else float(number)
     try:
         number = float(text)
     except ValueError:
@@ -274,6 +283,20 @@ def number_of(node: exp.Expr) -> float:
     if not np.isfinite(number):
         raise Refusal("number", start(node))
     return number
+
+
+def _exactly(compute: Any, left: Any, right: Any) -> Any:
+    """Return sums or products; whole numbers that do not fit the machine's become Python's."""
+    if np.result_type(left, right).kind in "iu":
+        size = np.abs(compute(left.astype(float), right.astype(float)))
+        if (size >= _LARGEST).any():
+            return compute(left.astype(object), right.astype(object))
+    return compute(left, right)
+
+
+def _machine(numbers: Any) -> Any:
+    """Return numbers of the machine: Python's whole numbers become floats."""
+    return numbers.astype(float) if numbers.dtype == object else numbers
 
 
 def _rounded(numbers: Any, digits: Any = None) -> Any:

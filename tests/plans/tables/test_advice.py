@@ -23,16 +23,41 @@ POINT = "SELECT COUNT(*) FROM people WHERE state = 'a'"
 def test_errors_are_those_of_the_plans():
     advice = advise_tables(TABLE, [RANGE, POINT], users=10_000, epsilon=1.0)
     assert [way.cost for way in advice.ways] == sorted(way.cost for way in advice.ways)
-    assert {(way.method, way.fanout) for way in advice.ways} == {
-        ("hio", fanout) for fanout in FANOUTS
-    }
-    best = sv.Table({"age": range(30), "state": ["a", "b", "c"]}, fanout=advice.fanout)
+    assert sorted((way.fanout, bool(way.weights)) for way in advice.ways) == [
+        (fanout, weighted) for fanout in FANOUTS for weighted in (False, True)
+    ]
+    columns = {"age": range(30), "state": ["a", "b", "c"]}
+    best = sv.Table(columns, fanout=advice.fanout, weights=advice.weights)
     layout = best.layout(1.0)
     for text, error in zip([RANGE, POINT], advice.ways[0].errors, strict=True):
         work = plan(layout, read(text, best.domain))
         assert error == pytest.approx(sqrt(10_000 * work.variances[0]))
     assert advice.method in str(advice)
     assert json.loads(advice.to_json())["method"] == advice.method
+
+
+def test_weighted_layers_are_suggested_and_then_recognised():
+    even = advise_tables(TABLE, [RANGE, POINT], users=10_000, epsilon=1.0)
+    assert "write them as `workload`" in str(even)
+    best, plain = even.ways[0], min(way.cost for way in even.ways if not way.weights)
+    assert best.weights
+    assert best.cost < 0.9 * plain
+    columns = {"age": range(30), "state": ["a", "b", "c"]}
+    weighted = sv.Table(columns, fanout=even.fanout, weights=even.weights)
+    again = advise_tables(weighted, [RANGE, POINT], users=10_000, epsilon=1.0)
+    assert again.ways[0].as_planned
+    assert "write them as `workload`" not in str(again)
+    assert json.loads(again.to_json())["weights"] == [list(even.weights[0])]
+
+
+def test_averages_are_ranked_by_their_own_error():
+    """Not by that of the sum above the line, which is thousands of times as large."""
+    text = "SELECT AVG(age) FROM people WHERE state = 'a'"
+    advice = advise_tables(TABLE, [text], users=10_000, epsilon=1.0)
+    sums = advise_tables(TABLE, [text.replace("AVG", "SUM")], users=10_000, epsilon=1.0)
+    assert advice.ways[0].errors[0] < 2
+    assert sums.ways[0].errors[0] > 2000
+    assert advice.ways[0].relative[0] == pytest.approx(advice.ways[0].errors[0] / 14.5, rel=0.01)
 
 
 def rated(plan, text, users, epsilon):

@@ -10,12 +10,15 @@ import pytest
 import sottovoce as sv
 from plans.tables.enumeration import of_total, people, stated
 from plans.tables.plans import layout_of, ordinal, planned, published_error, question, table_plan
+from plans.tables.populations import asked, repeated, table
 from sottovoce.domains.categories import Categories
 from sottovoce.lab.populations.tables import Shape, boxes
 from sottovoce.plans.tables.coefficients import Target, coefficients
 from sottovoce.plans.tables.demand import WeightedTarget
 from sottovoce.plans.tables.method import NAMES, Method
+from sottovoce.plans.tables.pipeline import plan_query, read
 from sottovoce.plans.tables.predict import predicted_score
+from sottovoce.plans.tables.source import Source
 
 ADD = Method("add", "enum")
 
@@ -102,3 +105,19 @@ def test_the_best_way_is_never_expected_to_be_worse_than_another():
         best = min(errors["blue"], planned(layout, query, Method("blue", signal=0.4)).variances[0])
         assert best <= 1.001 * min(errors.values())
         assert errors["gls"] <= 1.05 * errors["rdc"]
+
+
+def test_the_average_of_a_public_column_has_the_error_that_is_promised():
+    """Over 400 collections of the same 600 people, within five standard errors of a deviation."""
+    plan = table({"home": ["flat", "house", "boat"]}, public={"spent": range(100)})
+    dice = np.random.default_rng(3)
+    people = {
+        "home": dice.choice(["flat", "house", "boat"], 600),
+        "spent": dice.integers(0, 100, 600),
+    }
+    text = "SELECT AVG(spent) FROM people WHERE home = 'flat'"
+    (found,) = asked(repeated(plan, 4.0, people, 400, 5), text)
+    source = Source(plan.layout(4.0))
+    work = plan_query(read(text, source), source)
+    promised = work.prediction.number(work.rows[0], work.rows[0].numbers[0], 600).error
+    assert found.values.std() == pytest.approx(promised, rel=5 / np.sqrt(800) + 0.05)

@@ -58,6 +58,22 @@ def test_public_columns_group_and_filter_in_the_engine(source):
     assert text.endswith("FROM z GROUP BY g0 ORDER BY g0")
 
 
+def test_public_numbers_in_buckets_are_grouped_by_bucket():
+    """Not by the number itself, which would be a row for almost every person."""
+    table = sv.Table({"home": ["flat", "house"]}, public={"spent": sv.Buckets(0, 100, 4)})
+    spent = [0.5, 24.99, 25.0, 60.0, 99.0, 100.0] * 10
+    people = {"home": ["flat"] * 60, "spent": spent}
+    db = sv.simulate(sv.Task("t", table, epsilon=1.0), people, seed=1)
+    result = db.sql("SELECT spent, COUNT(*) AS n FROM people GROUP BY spent ORDER BY spent")
+    assert [row.labels[0] for row in result.table] == [
+        "0 to 25",
+        "25 to 50",
+        "50 to 75",
+        "75 to 100",
+    ]
+    assert [row[0].value for row in result.figures] == [20, 10, 10, 20]
+
+
 def test_an_average_needs_the_product_of_its_two_totals(source):
     made = statement(source, "SELECT AVG(age) FROM people")
     assert sorted(made.totals.values()) == [0, 1]

@@ -1,5 +1,5 @@
-"""Which fan-out to collect tables with for the queries that will be asked: the expected error of
-each.
+"""Which fan-out and which weights of layers to collect tables with for the queries that will be
+asked: the expected error of each.
 
 How people are asked cannot depend on a query, so it is chosen for all of them together.  Errors are
 those of a population that is spread evenly over all values.
@@ -8,7 +8,7 @@ Source: Wang 2021, section 7.4.5; Xu 2020, section 6.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import exp, isfinite, log
 from typing import Any
 
@@ -18,6 +18,7 @@ from sottovoce.plans.tables.layout import Layout
 from sottovoce.plans.tables.pipeline import plan_query, read
 from sottovoce.plans.tables.source import Source
 from sottovoce.plans.tables.table_plan import TablePlan
+from sottovoce.plans.tables.workload import Weights, layer_weights, workload_of
 from sottovoce.tasks.advice import Advice
 
 FANOUTS = (2, 4, 5, 8, 16)
@@ -31,6 +32,20 @@ class RatedLayout:
     fanout: int
     errors: tuple[float, ...]
     relative: tuple[float, ...]
+    weights: Weights = ()
+    as_planned: bool = False  # whether these weights are those of the plan already
+
+    @property
+    def title(self) -> str:
+        """Return the way in words."""
+        layers = ", as it is" if self.as_planned else ", workload"
+        return f"{self.method}, fan-out {self.fanout}{layers if self.weights else ''}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is told about every way; weights are told of the best one alone."""
+        told = asdict(replace(self, weights=()))
+        del told["weights"]
+        return {**told, "workload": bool(self.weights)}
 
     @property
     def cost(self) -> float:
@@ -60,24 +75,41 @@ class TablesAdvice(Advice):
         """Return the advised fan-out."""
         return self.ways[0].fanout
 
+    @property
+    def weights(self) -> Weights:
+        """Return the advised weights of the layers of each table; empty: all alike."""
+        return self.ways[0].weights
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
-        return {"method": self.method, "fanout": self.fanout, **asdict(self)}
+        return {
+            "method": self.method,
+            "fanout": self.fanout,
+            "weights": self.weights,
+            "users": self.users,
+            "epsilon": self.epsilon,
+            "queries": self.queries,
+            "ways": [way.to_dict() for way in self.ways],
+        }
 
     def __str__(self) -> str:
         best = self.ways[0]
-        chosen = f"collect by {best.method}, fan-out {best.fanout}"
-        head = f"{self.users:,} users, epsilon {self.epsilon:g}: {chosen}"
+        head = f"{self.users:,} users, epsilon {self.epsilon:g}: collect by {best.title}"
         numbers = [f"query {number}" for number in range(1, len(self.queries) + 1)]
-        lines = [head, "", f"{'':24}" + "".join(f"{number:>14}" for number in numbers)]
+        lines = [head, "", f"{'':28}" + "".join(f"{number:>14}" for number in numbers)]
         for way in self.ways:
             shares = "".join(f"{_percent(share):>14}" for share in way.relative)
-            lines.append(f"{f'{way.method}, fan-out {way.fanout}':<24}{shares}")
+            lines.append(f"{way.title:<28}{shares}")
         lines += [
             "",
             "Expected error as a share of the answer, "
             "if people were spread evenly over all values.",
         ]
+        if best.weights and not best.as_planned:
+            lines.append(
+                "workload: layers are weighted for these queries; "
+                "write them as `workload` of the plan."
+            )
         return "\n".join(
             [*lines, *(f"{number + 1}: {text}" for number, text in enumerate(self.queries))]
         )
@@ -86,10 +118,18 @@ class TablesAdvice(Advice):
 def advise_tables(
     plan: TablePlan, queries: Sequence[str], users: int, epsilon: float
 ) -> TablesAdvice:
-    """Return how good the answers to some queries would be for every fan-out of a plan's tables."""
-    fanouts = sorted({*FANOUTS, plan.fanout})
-    layouts = (Layout(plan.domain, plan.rows, fanout, epsilon) for fanout in fanouts)
-    return rate_layouts(layouts, queries, users, epsilon)
+    """Return how good the answers to some queries would be for every fan-out of a plan's tables,
+    with even layers and with layers that are weighted for these queries.
+    """
+    workload = workload_of(queries)
+    layouts: list[Layout] = [plan.layout(epsilon)] if plan.weights else []
+    for fanout in sorted({*FANOUTS, plan.fanout}):
+        even = Layout(plan.domain, plan.rows, fanout, epsilon)
+        weights = layer_weights(even, workload)
+        layouts += [even, replace(even, weights=weights)] if weights else [even]
+    advice = rate_layouts(layouts, queries, users, epsilon)
+    ways = [replace(way, as_planned=way.weights == plan.weights) for way in advice.ways]
+    return replace(advice, ways=tuple(ways))
 
 
 def rate_layouts(
@@ -129,7 +169,7 @@ def _rated(layout: Layout, queries: Sequence[str], users: int) -> RatedLayout | 
             relative.append(expected.relative)
         except SottovoceError:
             return None
-    return RatedLayout(layout.name, layout.fanout, tuple(errors), tuple(relative))
+    return RatedLayout(layout.name, layout.fanout, tuple(errors), tuple(relative), layout.weights)
 
 
 def _percent(share: float) -> str:

@@ -27,6 +27,14 @@ from sottovoce.plans.tables.decompositions import (
     published_weights,
     smallest_sets,
 )
+from sottovoce.plans.tables.layered_blue import (
+    AxisParts,
+    Levels,
+    known_root,
+    layered_blue,
+    single_part,
+    tree_parts,
+)
 from sottovoce.plans.tables.layout import TREE_MEASURES, WEIGHT, Axis, Factor
 from sottovoce.plans.tables.method import WEIGHTED, Method
 
@@ -37,10 +45,6 @@ PER_COLUMN = {
 }  # decompositions of each column that enter the products, by the number of columns
 DEFAULT_K = {"rdc": 0, "gls": 8}  # 0: 2 to the number of columns
 _EXACT = 1e-12  # the variance of what is known
-
-Levels = tuple[
-    Floats | None, ...
-]  # by level of the axis's tree, for its nodes that hold values; None: not used
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,11 +125,13 @@ class AxisProduct:
 class Coefficients:
     """A sum of products for every group of a factor's layers.
 
-    ``known`` is added for every person.
+    ``known`` is added for every person.  ``scales`` multiplies the products of every layer, where
+    layers are weighed against each other.
     """
 
     groups: tuple[tuple[AxisProduct, ...], ...]
     known: float = 0.0
+    scales: Floats | None = None
 
     @classmethod
     def sum(cls, parts: "Sequence[tuple[float, Coefficients]]") -> "Coefficients":
@@ -136,13 +142,16 @@ class Coefficients:
             for weight, coefficients in parts:
                 terms += [term.times(weight) for term in coefficients.groups[group]]
             groups.append(tuple(terms))
-        return cls(
-            tuple(groups), sum(weight * coefficients.known for weight, coefficients in parts)
-        )
+        known = sum(weight * coefficients.known for weight, coefficients in parts)
+        return cls(tuple(groups), known, parts[0][1].scales)
+
+    def scale(self, member: int) -> float:
+        """Return what the products of a layer are multiplied by."""
+        return 1.0 if self.scales is None else float(self.scales[member])
 
     @property
     def squared_sum(self) -> float:
-        """Return the sum of the squares of all coefficients."""
+        """Return the sum of the squares of all coefficients, where layers have no scales."""
         total = 0.0
         for terms in self.groups:
             for left, right in product(terms, repeat=2):
@@ -162,6 +171,8 @@ def coefficients(target: Target, method: Method, known: KnownLevels | None = Non
     """
     known = {} if known is None else known
     slot = target.factor.slots[0]
+    if method.name == "blue" and slot.weighted:
+        return _layered_coefficients(target, method)
     rounding = method.measure == "round" and target.measured is not None
     shares = [1 / len(slot.groups)] * len(slot.groups)
     if rounding and slot.family.rounding in (
@@ -175,6 +186,36 @@ def coefficients(target: Target, method: Method, known: KnownLevels | None = Non
         groups.append(tuple(term.times(share) for term in terms))
     roots = sum(term.root for terms in groups for term in terms)
     return Coefficients(tuple(groups), roots if target.factor.known else 0.0)
+
+
+def _layered_coefficients(target: Target, method: Method) -> Coefficients:
+    """Return the coefficients of least variance for layers that are not equally likely."""
+    factor = target.factor
+    slot = factor.slots[0]
+    parts = target_parts(target, method)
+    scales = slot.precisions(by_level=method.signal > 0)
+    left_out = np.zeros(slot.family.first)
+    products = layered_blue(parts, np.concatenate([left_out, scales]), root_known=factor.known)
+    terms = tuple(AxisProduct(1.0, vectors) for vectors in products)
+    known = known_root(parts) if factor.known else None
+    return Coefficients((terms,), known or 0.0, scales)
+
+
+def target_parts(target: Target, method: Method) -> list[AxisParts]:
+    """Return the parts of a target on every axis of its layers."""
+    (axes,) = target.factor.slots[0].groups
+    wanted = [AxisTarget(target, method, axis, alone=len(axes) == 1) for axis in axes]
+    return list(map(_parts, wanted))
+
+
+def _parts(part: "AxisTarget") -> AxisParts:
+    axis = part.axis
+    if part.is_coin:
+        return single_part(_coin_levels(part), axis.levels)
+    if part.measured_by_tree and not part.measured_linearly:
+        return single_part(_leaf_levels(part), axis.levels)
+    leaves = part.measured_leaves if part.measured_linearly else part.leaves
+    return tree_parts(axis.tree, axis.levels, leaves)
 
 
 def group_terms(

@@ -87,8 +87,12 @@ class Decoding:
         votes = mechanism.estimate(tally).totals
         layer = _Layer(matrices, votes, tally.users, mechanism.noise.score_moments)
         sums = self._groups[group].sums(layer, self.pairs)
+        left, right = self.pairs.T
+        scales = np.array([column.scale(member) for column in self.scoring.columns])
         chance = slot.chance(member)
-        return ScoreSums(tally.users, sums.scores / chance, sums.products / chance**2)
+        scores = scales * sums.scores / chance
+        products = scales[left] * scales[right] * sums.products / chance**2
+        return ScoreSums(tally.users, scores, products)
 
     def _scored(self, address: Address, constants: Floats) -> ScoreSums:
         left, right = self.pairs.T

@@ -13,7 +13,8 @@ from sottovoce.domains.tables import Tables
 from sottovoce.plans.tables.demand import Number, Row
 from sottovoce.plans.tables.influence import NumberInfluence
 from sottovoce.plans.tables.layout import Factor
-from sottovoce.plans.tables.predict import Prediction
+from sottovoce.plans.tables.predict import Prediction, squared_coefficients
+from sottovoce.plans.tables.scoring import Scoring
 from sottovoce.plans.tables.select import QueryPlan
 from sottovoce.plans.tables.state import DECODED, MAX_SCORES, is_decoded
 from sottovoce.plans.tables.weigh import alternatives
@@ -105,9 +106,17 @@ def _table(plan: QueryPlan, table: int) -> dict[str, Any]:
         "layers": len(scored[0].factor.slots[0].family),
         "buckets": _buckets(scored[0].factor),
         "scores": sum(len(scoring.columns) for scoring in scored),
-        "squared coefficients": scored[0].columns[0].squared_sum,
+        "squared coefficients": _squared(scored[0]),
         "reports used": float(np.mean([scoring.used_share(0) for scoring in scored])),
     }
+
+
+def _squared(scoring: Scoring) -> float:
+    """Return the sum of the squares of all coefficients of the first column of scores."""
+    column = scoring.columns[0]
+    if column.scales is None:
+        return column.squared_sum
+    return squared_coefficients(scoring.factor.slots[0], column)
 
 
 def _buckets(factor: Factor) -> str:

@@ -241,6 +241,8 @@ def _coefficient_bounds(slot: Slot, column: Coefficients) -> tuple[CoefficientBo
         _group_bounds(axes, terms) for axes, terms in zip(slot.groups, column.groups, strict=True)
     ]
     rows = np.concatenate(groups, axis=1)[:, slot.family.first :]
+    if column.scales is not None:
+        rows[:5] *= column.scales
     return CoefficientBounds(*rows[:5]), rows[5]
 
 

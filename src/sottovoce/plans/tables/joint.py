@@ -8,14 +8,14 @@ Source: Xu 2020.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sottovoce.domains.tables import Tables
 from sottovoce.errors import ParameterError
 from sottovoce.maths.interval_tree import FANOUT
 from sottovoce.plans.tables.table import Table
-from sottovoce.plans.tables.table_plan import TablePlan, joined_tables
+from sottovoce.plans.tables.table_plan import TablePlan, Weighing, Workload, joined_tables
 from sottovoce.tasks.plan import Plan
 
 TABLE_SETTINGS = {"columns", "public", "most", "rows"}  # of one table in a task file
@@ -27,12 +27,14 @@ class Joint(TablePlan, Plan, kind="joint"):
     ``uid``.
 
     ``fanout`` is how many parts an interval has; ``"auto"`` takes the least error for the longest
-    column of numbers.
+    column of numbers.  ``workload`` and ``weights`` are those of ``Table``, for all tables
+    together.
     """
 
     domain: Tables
     rows: tuple[int, ...]
     fanout: int
+    weights: tuple[tuple[int, ...], ...] = field(default=(), metadata={"omitted": True})
 
     def __init__(
         self,
@@ -41,6 +43,8 @@ class Joint(TablePlan, Plan, kind="joint"):
         fanout: int | str = FANOUT,
         *,
         services: Mapping[str, Any] | None = None,
+        workload: Workload | None = None,
+        weights: tuple[tuple[int, ...], ...] = (),
     ) -> None:
         given = services if domain is None else domain
         if isinstance(given, Mapping):
@@ -52,7 +56,8 @@ class Joint(TablePlan, Plan, kind="joint"):
             rows = rows or tuple(table.rows[0] for table in tables.values())
         if not isinstance(given, Tables):
             raise ParameterError("`services` must map the name of each table to its columns")
-        self.settle(given, tuple(rows or (1,) * len(given.names)), fanout)
+        rows = tuple(rows or (1,) * len(given.names))
+        self.settle(given, rows, fanout, Weighing(weights, workload))
 
     @classmethod
     def check_settings(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:

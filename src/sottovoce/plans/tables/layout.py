@@ -93,6 +93,24 @@ class Slot:
         weights = np.array(self.choice.weights or [1] * len(self.family), float)
         return np.asarray(weights / weights.sum())
 
+    @property
+    def weighted(self) -> bool:
+        """Return whether some layers of the product were made more likely than others."""
+        return bool(self.choice.weights) and self.family.rounding == "none"
+
+    def precisions(self, *, by_level: bool) -> Floats:
+        """Return the chance of every layer over the variance of the vote for one of its cells.
+
+        ``by_level`` counts what holding a cell adds to that variance, for people who are spread
+        evenly.  Only ratios matter: the mean is 1.
+        """
+        variances = self.laws.spread
+        if by_level:
+            cells = [self.cell(member).cells for member in range(len(self.family))]
+            variances = variances + np.maximum(self.laws.held + 1, 0.0) / np.array(cells, float)
+        precisions = self.chances / variances
+        return np.asarray(precisions / precisions.mean())
+
     @cached_property
     def laws(self) -> "LayerLaws":
         """Return the laws of the scores of all layers."""
@@ -182,6 +200,8 @@ class Layout:
     rows: tuple[int, ...]  # how many records of each table are reported
     fanout: int
     epsilon: float
+    # How likely the layers of every table are; empty: all alike.
+    weights: tuple[tuple[int, ...], ...] = field(default=(), kw_only=True)
 
     name = "hio"
     max_cells = 0  # cells that a report may be compared with one by one; 0: any number
@@ -231,7 +251,10 @@ class Layout:
         settings = LayerSettings(
             table, columns, self.all_levels(table), self.record_epsilon, {"first": int(known)}
         )
-        return [Factor(table, columns, (self.slot(settings),) * self.rows[table], known)]
+        slot = self.slot(settings)
+        if self.weights and self.weights[table]:
+            slot = replace(slot, choice=replace(slot.choice, weights=self.weights[table]))
+        return [Factor(table, columns, (slot,) * self.rows[table], known)]
 
     def default_methods(self, measure: str) -> tuple[Method, ...]:
         """Return the methods that are compared where a query names none."""

@@ -198,7 +198,7 @@ def predict(candidates: tuple[Candidate, ...], source: Source) -> tuple[Predicti
 def predicted_score(targets: TargetSum, column: Coefficients) -> PredictedScore:
     """Return the moments of one person's score for coefficients that estimate a sum of targets."""
     slots = targets[0].target.factor.slots
-    signal, mean = _estimated(targets)
+    signal, mean = estimated_moments(targets)
     # What is known is not scored but added.
     scored = signal - 2 * column.known * mean + column.known**2
     noise = sum(_slot_variance(slot, column, scored / len(slots) ** 2) for slot in slots)
@@ -217,6 +217,11 @@ def quiet_variance(slot: Slot, column: Coefficients) -> float:
     return float((noise / slot.chances).sum())
 
 
+def squared_coefficients(slot: Slot, column: Coefficients) -> float:
+    """Return the sum of the squares of the coefficients of all layers."""
+    return float(_layer_sums(slot, column).squares.sum())
+
+
 def compared_cells(slot: Slot, column: Coefficients) -> float:
     """Return how many cells have a coefficient, on average over the layers of a slot."""
     used = np.zeros(len(slot.family))
@@ -229,7 +234,7 @@ def compared_cells(slot: Slot, column: Coefficients) -> float:
     return float(np.mean(used))
 
 
-def _estimated(targets: TargetSum) -> tuple[float, float]:
+def estimated_moments(targets: TargetSum) -> tuple[float, float]:
     """Return the mean square and the mean of what a sum of targets gives one person."""
     factor = targets[0].target.factor
     weights = np.array([part.weight for part in targets])
@@ -260,6 +265,16 @@ class _LayerSums:
     person: Floats  # the mean of a person's coefficient
     cells: Floats  # how many there are
 
+    def times(self, scales: Floats) -> "_LayerSums":
+        """Return the sums with the coefficients of every layer times its scale."""
+        return _LayerSums(
+            self.squares * scales**2,
+            self.total * scales,
+            self.person_square * scales**2,
+            self.person * scales,
+            self.cells,
+        )
+
 
 def _slot_variance(slot: Slot, column: Coefficients, signal: float) -> float:
     """Return the variance of one report's score."""
@@ -285,7 +300,8 @@ def _layer_sums(slot: Slot, column: Coefficients) -> _LayerSums:
         np.concatenate(parts)[slot.family.first :]
         for parts in zip(*map(_parts, groups), strict=True)
     ]
-    return _LayerSums(*joined)
+    sums = _LayerSums(*joined)
+    return sums if column.scales is None else sums.times(column.scales)
 
 
 def _parts(sums: _LayerSums) -> tuple[Floats, ...]:

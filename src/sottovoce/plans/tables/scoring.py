@@ -12,7 +12,7 @@ Source: Xu 2020, section 5; docs/affine-response.md.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from math import prod
 from typing import Any
 
@@ -138,9 +138,10 @@ def _aligned(term: OuterProduct, cell: Cell) -> OuterProduct:
 def layer_terms(slot: Slot, member: int, column: Coefficients) -> tuple[OuterProduct, ...]:
     """Return the terms of some coefficients that a layer has a part in."""
     group, levels = slot.levels(member)
+    scale = column.scale(member)
     vectors = [(term.weight, term.vectors(levels)) for term in column.groups[group]]
     return tuple(
-        OuterProduct(weight, factors) for weight, factors in vectors if factors is not None
+        OuterProduct(scale * weight, factors) for weight, factors in vectors if factors is not None
     )
 
 
@@ -151,6 +152,10 @@ def layer_means(slot: Slot, column: Coefficients) -> float:
     """
     if not slot.laws.centred[0]:
         return 0.0
+    if column.scales is not None:
+        (axes,) = slot.groups
+        means = sum(_means_by_layer(axes, term) for term in column.groups[0])
+        return float(np.dot(column.scales, (means + np.zeros(1))[slot.family.first :]))
     total = 0.0
     for axes, terms in zip(slot.groups, column.groups, strict=True):
         total += sum(_product_of_means(axes, term) for term in terms)
@@ -159,8 +164,19 @@ def layer_means(slot: Slot, column: Coefficients) -> float:
 
 
 def _product_of_means(axes: tuple[Axis, ...], term: AxisProduct) -> float:
-    sums = []
+    return term.weight * prod(float(means.sum()) for means in _axis_means(axes, term))
+
+
+def _means_by_layer(axes: tuple[Axis, ...], term: AxisProduct) -> Floats:
+    """Return the mean coefficient of every layer of a group."""
+    means = reduce(np.multiply.outer, _axis_means(axes, term))
+    return np.asarray(term.weight * means.ravel())
+
+
+def _axis_means(axes: tuple[Axis, ...], term: AxisProduct) -> list[Floats]:
+    """Return the mean over the nodes of every level that is asked about, for each axis."""
+    means = []
     for axis, levels in zip(axes, term.axes, strict=True):
         vectors = [levels[level] for level in axis.levels]
-        sums.append(sum(float(vector.mean()) for vector in vectors if vector is not None))
-    return term.weight * prod(sums)
+        means.append(np.array([0.0 if vector is None else vector.mean() for vector in vectors]))
+    return means

@@ -5,14 +5,14 @@ Source: Wang 2021, chapter 7.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sottovoce.domains.records import Records
 from sottovoce.domains.tables import Tables
 from sottovoce.errors import ParameterError
 from sottovoce.maths.interval_tree import FANOUT
-from sottovoce.plans.tables.table_plan import TablePlan, single_table
+from sottovoce.plans.tables.table_plan import TablePlan, Weighing, Workload, single_table
 from sottovoce.tasks.plan import Plan
 
 
@@ -22,11 +22,15 @@ class Table(TablePlan, Plan, kind="table"):
 
     Without ``most`` everybody has exactly one record; with it any number, of which up to ``most``
     count and ``rows`` are reported.
+
+    ``workload`` lists queries that will be asked, or pairs of a query and its weight: people are
+    asked more often about what these need.  The ``weights`` of the layers follow from it.
     """
 
     domain: Tables
     rows: tuple[int, ...]
     fanout: int
+    weights: tuple[tuple[int, ...], ...] = field(default=(), metadata={"omitted": True})
 
     def __init__(
         self,
@@ -38,8 +42,11 @@ class Table(TablePlan, Plan, kind="table"):
         rows: int | tuple[int, ...] = 1,
         fanout: int | str = FANOUT,
         domain: Tables | None = None,
+        workload: Workload | None = None,
+        weights: tuple[tuple[int, ...], ...] = (),
     ) -> None:
         tables = single_table(name, columns, public, most) if domain is None else domain
         if len(tables.names) != 1:
             raise ParameterError("`domain` must hold one table: several tables are a `Joint`")
-        self.settle(tables, rows if isinstance(rows, tuple) else (rows,), fanout)
+        rows = rows if isinstance(rows, tuple) else (rows,)
+        self.settle(tables, rows, fanout, Weighing(weights, workload))

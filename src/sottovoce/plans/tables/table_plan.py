@@ -3,8 +3,10 @@ kept.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from sottovoce.core.settings import entries, wholes
 from sottovoce.domains.base import Domain
 from sottovoce.domains.listed import domain_of
 from sottovoce.domains.lists import Lists
@@ -19,6 +21,8 @@ from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.round import Round
 
 MAX_FANOUT = 1024
+Workload = Mapping[str, float] | Sequence[Any]  # queries, or pairs of a query and its weight
+RECORD_EPSILON = 1.0  # for which weights are chosen, where the epsilon is not known yet
 MANY_TABLES = 3  # from here on joins of all tables are hardly ever precise
 
 
@@ -28,6 +32,7 @@ class TablePlan:
     domain: Tables
     rows: tuple[int, ...]  # how many records of each table are reported
     fanout: int
+    weights: tuple[tuple[int, ...], ...]  # of the layers of each table; empty: all alike
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -35,7 +40,7 @@ class TablePlan:
 
     def layout(self, epsilon: float) -> Layout:
         """Return which reports people make for an epsilon."""
-        return Layout(self.domain, self.rows, self.fanout, epsilon)
+        return Layout(self.domain, self.rows, self.fanout, epsilon, weights=self.weights)
 
     def step(self, collected: Collected) -> "Round | Database":
         layout = self.layout(collected.epsilon)
@@ -51,7 +56,9 @@ class TablePlan:
             "Collect what is asked together in one table.",
         )
 
-    def settle(self, domain: Tables, rows: tuple[int, ...], fanout: int | str) -> None:
+    def settle(
+        self, domain: Tables, rows: tuple[int, ...], fanout: int | str, weighing: "Weighing"
+    ) -> None:
         """Check and keep the settings."""
         if fanout == "auto":
             fanout = best_fanout(_longest(domain))
@@ -70,6 +77,8 @@ class TablePlan:
                 )
         for name, setting in {"domain": domain, "rows": rows, "fanout": fanout}.items():
             object.__setattr__(self, name, setting)
+        object.__setattr__(self, "weights", ())
+        object.__setattr__(self, "weights", weighing.weights(self))
 
     answers_sql = True
 
@@ -89,6 +98,37 @@ class TablePlan:
         from sottovoce.plans.tables.advice import advise_tables
 
         return advise_tables(self, sql, users, epsilon)
+
+
+@dataclass(frozen=True)
+class Weighing:
+    """How likely layers are: by ``given`` weights, or best for a ``workload`` of queries."""
+
+    given: tuple[tuple[int, ...], ...] = ()
+    workload: Workload | None = None
+
+    def weights(self, plan: TablePlan) -> tuple[tuple[int, ...], ...]:
+        """Return the weights of the layers of each table of a plan."""
+        if self.workload is None:
+            return self._checked(plan)
+        if self.given:
+            raise ParameterError("give either `weights` or a `workload`, not both")
+        from sottovoce.plans.tables.workload import layer_weights, workload_of
+
+        layout = plan.layout(RECORD_EPSILON * sum(plan.rows))
+        return layer_weights(layout, workload_of(self.workload))
+
+    def _checked(self, plan: TablePlan) -> tuple[tuple[int, ...], ...]:
+        if not self.given:
+            return ()
+        entries("weights", self.given, len(plan.rows), len(plan.rows))
+        for factor in plan.layout(RECORD_EPSILON * sum(plan.rows)).factors:
+            own = self.given[factor.table]
+            layers = len(factor.slots[0].family)
+            if own:
+                entries("weights", own, layers, layers)
+                wholes("weights", own, 1)
+        return tuple(map(tuple, self.given))
 
 
 def columns_of(columns: Records | Mapping[str, Any]) -> Records:

@@ -10,7 +10,7 @@ from sottovoce.lab.baselines.tables.layouts import LAYOUTS, BaselineLayout
 from sottovoce.maths.interval_tree import FANOUT
 from sottovoce.plans.tables.joint import Joint
 from sottovoce.plans.tables.table import Table
-from sottovoce.plans.tables.table_plan import TablePlan
+from sottovoce.plans.tables.table_plan import TablePlan, Weighing
 from sottovoce.tasks.plan import Plan
 
 
@@ -35,7 +35,7 @@ class PublishedTables(TablePlan, Plan, kind="published_tables", wire=False):
         plan = Joint(tables) if isinstance(tables, Mapping) else tables
         if method not in LAYOUTS:
             raise ParameterError(f"`method` must be one of {', '.join(LAYOUTS)}")
-        self.settle(plan.domain, plan.rows, fanout)
+        self.settle(plan.domain, plan.rows, fanout, Weighing())
         object.__setattr__(self, "method", method)
         object.__setattr__(self, "published", bool(published))
 
