@@ -24,27 +24,34 @@ QUERIES = [
 ]
 
 
+WORKLOAD = (QUERIES[0], QUERIES[2])  # with one, layers are weighed, and less can be decoded
+
+
 @cache
-def database():
+def database(workload=None):
     dice = np.random.default_rng(5)
     held = {
         "a": np.minimum(dice.poisson(4, USERS), 11),
         "b": dice.choice(["x", "y", "z"], USERS, p=[0.5, 0.3, 0.2]),
         "c": dice.integers(0, 4, USERS),
     }
-    plan = sv.Table({"a": range(12), "b": ["x", "y", "z"], "c": range(4)}, fanout=4)
+    plan = sv.Table(
+        {"a": range(12), "b": ["x", "y", "z"], "c": range(4)}, fanout=4, workload=workload
+    )
     return sv.simulate(sv.Task("t", plan, 3.0), held, seed=2)
 
 
-def asked(text):
-    return database().sql(text)
+def asked(text, workload=None):
+    return database(workload).sql(text)
 
 
-@pytest.mark.parametrize("text", QUERIES)
-def test_decoded_answers_are_those_of_scored_people(text, monkeypatch):
-    scored = asked(text)
+@pytest.mark.parametrize(
+    ("text", "workload"), [*((text, None) for text in QUERIES), (QUERIES[0], WORKLOAD)]
+)
+def test_decoded_answers_are_those_of_scored_people(text, workload, monkeypatch):
+    scored = asked(text, workload)
     monkeypatch.setattr(state, "MAX_SCORES", 1)
-    decoded = asked(text)
+    decoded = asked(text, workload)
     assert state.DECODED in decoded.statement
     assert state.DECODED not in scored.statement
     assert [row.labels for row in decoded.table] == [row.labels for row in scored.table]
@@ -55,7 +62,7 @@ def test_decoded_answers_are_those_of_scored_people(text, monkeypatch):
     np.testing.assert_allclose([figure.value for figure in found], values, rtol=1e-9, atol=1e-6)
     # Two estimates of one variance: by the law and by the squares of the scores, whose mean has
     # this relative standard error.
-    squares = contributions(database(), text) ** 2
+    squares = contributions(database(workload), text) ** 2
     spread = (squares.std(axis=0) / squares.mean(axis=0)).max() / np.sqrt(USERS)
     ratios = np.array([new.variance / old.variance for new, old in zip(found, wanted, strict=True)])
     print(f"variance ratios {ratios.min():.3f} to {ratios.max():.3f}, spread {spread:.3f}")
