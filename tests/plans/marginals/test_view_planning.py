@@ -42,7 +42,7 @@ def test_the_variance_of_a_component_is_that_of_pooled_views():
     """All pairs of equal attributes: the formula, and the weights of a collection by GRR."""
     users = 60_000
     joint = np.full((2,) * 5, 1 / 32)
-    planning = ViewPlanning(users, joint.shape, 1.0, 2)
+    planning = ViewPlanning(users, joint.shape, 1.0, 2, method="pooled")  # equal shares
     layout = CoveringLayout(10, 2, 2)
     views = choose_covering(layout, 5)
     pooled = PooledComponents(drawn(joint, views, users, 1.0, np.random.default_rng(1)), (2,) * 5)
@@ -89,3 +89,12 @@ def test_impossible_settings_are_refused_by_their_name(wrong):
     settings = {"users": 1 << 16, "sizes": (2,) * 8, "epsilon": 1.0, "order": 3, **wrong}
     with pytest.raises(ParameterError, match=f"`{next(iter(wrong))}`"):
         ViewPlanning(**settings)
+
+
+def test_documents_of_the_earlier_rule_keep_their_views():
+    """The rules differ in how even shares are taken to be, and in ties."""
+    people = {"users": 20_000, "sizes": (2,) * 17, "epsilon": 2.0, "order": 2}
+    assert ViewPlanning(**people, method="pooled").layout().size == 3
+    assert ViewPlanning(**people).layout().size == 2
+    with pytest.raises(ParameterError, match="`method` must be one of"):
+        ViewPlanning(**people, method="calm")

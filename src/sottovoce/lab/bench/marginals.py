@@ -24,8 +24,9 @@ from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.simulate import report_batches
 from sottovoce.plans.marginals.marginal_answers import MarginalAnswers
 from sottovoce.plans.marginals.marginal_table import View
-from sottovoce.plans.marginals.marginals import METHOD, Marginals
+from sottovoce.plans.marginals.marginals import Marginals
 from sottovoce.plans.marginals.pooled_tables import PooledTables
+from sottovoce.plans.marginals.view_planning import METHOD
 from sottovoce.tasks.task import Task
 
 EPSILON = 1.0

@@ -61,10 +61,11 @@ from sottovoce.plans.marginals.view_planning import (
 from sottovoce.plans.marginals.view_selection import ViewSelection
 
 EPSILONS = (0.2, 0.5, 1.0, 2.0, 4.0)
-RUNS = 3
-COVERED_RUNS = 2
+RUNS = 20
+COVERED_RUNS = 4
 TABLES = 12
-COVERED_TABLES = 6
+COVERED_TABLES = 60
+STRONGEST = 0.1  # share of the tables whose attributes depend most on each other
 MAX_SWEPT_SIZE = 4
 _NINETY_FIVE = 1.96
 
@@ -89,7 +90,11 @@ class JointSetting:
     @cached_property
     def truths(self) -> dict[View, Floats]:
         """Return some true tables of the order."""
-        views = random_views(len(self.people.sizes), self.order, TABLES)
+        return self.some_truths(TABLES)
+
+    def some_truths(self, count: int) -> dict[View, Floats]:
+        """Return so many true tables of the order."""
+        views = random_views(len(self.people.sizes), self.order, count)
         return {view: true_table(self.people.records, self.people.sizes, view) for view in views}
 
     @property
@@ -248,25 +253,44 @@ def compare(setting: JointSetting, runs: int = RUNS) -> LayoutComparison:
 
 @dataclass(frozen=True)
 class IntervalCoverage:
-    """The share of cells within their 95 % interval, and the mean length of the intervals."""
+    """The share of cells within their 95 % interval, and the mean length of the intervals.
+
+    ``strongest`` is that share in the tables whose attributes depend most on each other.
+    """
 
     covered: float
+    strongest: float
     length: float
 
 
 def coverage(models: Sequence[Model], setting: JointSetting) -> IntervalCoverage:
     """Return the coverage of all cells of some tables in repeated collections."""
-    hits = []
+    truths = setting.some_truths(COVERED_TABLES)
+    strongest_first = sorted(truths, key=lambda view: -_dependence(truths[view]))
+    hits: dict[View, list[Floats]] = {view: [] for view in strongest_first}
     lengths = []
     for model in models:
-        for view, truth in list(setting.truths.items())[:COVERED_TABLES]:
+        for view, truth in truths.items():
             table = model.table(view)
             errors = np.sqrt(np.diag(table.covariance))
-            hits.append(np.abs((table.shares - truth).ravel()) <= _NINETY_FIVE * errors)
+            hits[view].append(np.abs((table.shares - truth).ravel()) <= _NINETY_FIVE * errors)
             lengths.append(2 * _NINETY_FIVE * errors)
+    rows = [np.concatenate(of_view) for of_view in hits.values()]
+    strongest = rows[: max(1, round(STRONGEST * len(rows)))]
     return IntervalCoverage(
-        float(np.concatenate(hits).mean()), float(np.concatenate(lengths).mean())
+        float(np.concatenate(rows).mean()),
+        float(np.concatenate(strongest).mean()),
+        float(np.concatenate(lengths).mean()),
     )
+
+
+def _dependence(table: Floats) -> float:
+    """Return the distance of a table from the product of its marginals."""
+    product_table = np.ones(())
+    for axis in range(table.ndim):
+        others = tuple(other for other in range(table.ndim) if other != axis)
+        product_table = np.multiply.outer(product_table, table.sum(axis=others))
+    return float(np.abs(table - product_table).sum()) / 2
 
 
 def populations() -> dict[str, SurveyTable]:
@@ -305,7 +329,8 @@ def covered_row(name: str, setting: JointSetting) -> str:
     published = coverage([setting.published(seed) for seed in seeds], setting)
     return (
         f"| {name} | {setting.order} | {setting.epsilon:g} | {100 * ours.covered:.0f} %"
-        f" | {ours.length:.4f} | {100 * published.covered:.0f} % | {published.length:.4f} |"
+        f" | {100 * ours.strongest:.0f} % | {ours.length:.4f}"
+        f" | {100 * published.covered:.0f} % | {published.length:.4f} |"
     )
 
 
@@ -385,10 +410,12 @@ COVERED_HEAD = """
 ## Intervals
 
 The share of all cells of {tables} tables in {runs} collections that lie within their 95 % interval,
-and the mean length of the intervals. Most tables of three attributes are in no view.
+and the mean length of the intervals. *Strongest*: the same in the tenth of the tables whose
+attributes depend most on each other; there shrinkage is wrong most often, and where single
+attributes were asked about, nothing was measured. Most tables of three attributes are in no view.
 
-| people | order | epsilon | ours covers | length | CALM covers | length |
-|---|---|---|---|---|---|---|"""
+| people | order | epsilon | ours covers | strongest | length | CALM covers | length |
+|---|---|---|---|---|---|---|---|"""
 
 
 def main() -> None:

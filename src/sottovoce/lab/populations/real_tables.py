@@ -30,7 +30,7 @@ COUNTS = (
     "surnames",
     "packages",
 )
-BASKETS = ("supermarket", "dependencies")
+BASKETS = ("dependencies",)
 _SITE_SHARE = 0.25  # of all queries
 _SITES = (
     "google", "yahoo", "ebay", "myspace", "mapquest", "amazon", "yahoo mail", "weather", "hotmail",
@@ -99,15 +99,10 @@ def search_queries(queries: int, seed: int = 0) -> dict[str, int]:
 def baskets(name: str) -> tuple[tuple[str, ...], Baskets]:
     """Return the names of all items, and the items of every basket of a table."""
     choice("name", name, BASKETS)
-    if name == "supermarket":
-        head, *rows = _lines(name)
-        items = tuple(head.split("\t"))
-        held = [[int(item) for item in row.split()] for row in rows]
-    else:
-        texts = [row.split() for row in _lines(name)]
-        items = tuple(sorted({item for row in texts for item in row}))
-        number_of = {item: number for number, item in enumerate(items)}
-        held = [[number_of[item] for item in row] for row in texts]
+    texts = [row.split() for row in _lines(name)]
+    items = tuple(sorted({item for row in texts for item in row}))
+    number_of = {item: number for number, item in enumerate(items)}
+    held = [[number_of[item] for item in row] for row in texts]
     sizes = [len(row) for row in held]
     return items, Baskets.of(sizes, [item for row in held for item in row])
 

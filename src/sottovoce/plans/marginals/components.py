@@ -66,6 +66,47 @@ def assemble(components: Mapping[View, Floats], view: View, sizes: tuple[int, ..
     return table
 
 
+def component_variances(
+    covariance: Floats, view: View, sizes: tuple[int, ...]
+) -> dict[View, float]:
+    """Return for every component of a view the sum of the variances of its cells.
+
+    ``covariance`` is that of the cells of the view.  The covariance of the marginal of T has the
+    trace t(T), and by inclusion and exclusion the component of S has
+
+        sum over T within S of  (-1)^(|S| - |T|) t(T) / (product of values of S without T)
+
+    >>> component_variances(np.diag([0.1, 0.3]), (4,), (0, 0, 0, 0, 2))
+    {(4,): 0.2}
+    """
+    traces = _marginal_traces(covariance.reshape(shape_of(sizes, view) * 2), view)
+    return {
+        attributes: sum(
+            (-1) ** (len(attributes) - len(kept))
+            * traces[kept]
+            / prod(sizes[attribute] for attribute in attributes if attribute not in kept)
+            for kept in ((), *subsets(attributes))
+        )
+        for attributes in subsets(view)
+    }
+
+
+def _marginal_traces(covariance: Floats, view: View) -> dict[View, float]:
+    """Return the trace of the covariance of every marginal of a view, also of the empty one.
+
+    ``covariance`` has one axis for every attribute, and the same axes once more.
+    """
+    if not view:
+        return {(): float(covariance)}
+    first, *rest = view
+    traces = {}
+    kept = np.trace(covariance, axis1=0, axis2=len(view))
+    for attributes, trace in _marginal_traces(np.asarray(kept), tuple(rest)).items():
+        traces[first, *attributes] = trace
+    summed = covariance.sum(axis=(0, len(view)))
+    return traces | _marginal_traces(summed, tuple(rest))
+
+
 @dataclass(frozen=True, eq=False)
 class PooledComponents:
     """How the components of all reported views are put together."""
@@ -89,6 +130,26 @@ class PooledComponents:
         """Return the variance of every pooled component in each of its directions."""
         return {
             attributes: 1 / sum(views.values()) for attributes, views in self.precisions.items()
+        }
+
+    @cached_property
+    def plug_in_variances(self) -> dict[View, float]:
+        """Return the same variances as the reported shares suggest them.
+
+        Weights do not depend on the data, so they stay.  Where many cells are rare, as with large
+        epsilon or few users, these are much smaller than those of equal shares.
+        """
+        totals = {
+            view: component_variances(table.covariance, view, self.sizes)
+            for view, table in self.reported.tables.items()
+        }
+        return {
+            attributes: sum(
+                (precision * self.variances[attributes]) ** 2 * totals[view][attributes]
+                for view, precision in views.items()
+            )
+            / self.degrees(attributes)
+            for attributes, views in self.precisions.items()
         }
 
     @cached_property

@@ -8,6 +8,7 @@ The plan collects and answers in these steps, each in a file of its own:
     2. reported_views.py   every person reports the cell of one view, picked by a public coin
        marginal_table.py   a view becomes a table of shares with the covariance of its cells
     3. components.py       interactions are pooled over all views, with the weights of least squares
+       single_attributes.py  shares of single attributes, learnt from all of them
        shrinkage.py        how far to believe each, learnt from all of them
        common_factors.py   what many pairs have in common predicts each of them
        shrunken_components.py  both, order by order, with draws of what the truth may be
@@ -44,7 +45,7 @@ from sottovoce.plans.marginals.marginal_answers import MAX_LISTED_CELLS, Margina
 from sottovoce.plans.marginals.marginal_table import Model, View, shape_of
 from sottovoce.plans.marginals.pooled_tables import PooledTables
 from sottovoce.plans.marginals.reported_views import ReportedViews, ask_views
-from sottovoce.plans.marginals.view_planning import ViewPlanning
+from sottovoce.plans.marginals.view_planning import METHOD, RULES, ViewPlanning
 from sottovoce.plans.marginals.view_selection import THRESHOLD, ViewSelection
 from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.collected import Collected
@@ -52,7 +53,6 @@ from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Ask
 from sottovoce.tasks.round import Round
 
-METHOD = "pooled"
 PUBLISHED = "calm"  # of tasks from before the method was our own
 DEFAULT_USERS = 100_000
 MAX_USERS = 1 << 53
@@ -68,8 +68,9 @@ class Marginals(Plan, kind="marginals"):
     with the least expected error, which with few users or a small epsilon is 1: then tables are
     products, and dependence is not measured.  Ask for 2 to test independence all the same.
 
-    ``method`` is stated in task documents and answers.  Documents that state "calm" have the views
-    of that method, with its ``threshold``; their answers are computed as all others.
+    ``method`` is stated in task documents and answers, and says how views were chosen; "pooled" is
+    an earlier rule.  Documents that state "calm" have the views of that method, with its
+    ``threshold``.  Answers are computed in the same way for all.
     """
 
     takes_fakes = True
@@ -95,9 +96,9 @@ class Marginals(Plan, kind="marginals"):
         object.__setattr__(self, "domain", records)
         object.__setattr__(self, "users", whole("users", users, 1, MAX_USERS))
         object.__setattr__(self, "order", whole("order", order, 1, len(records.attributes)))
-        object.__setattr__(self, "method", choice("method", method, [METHOD, PUBLISHED]))
+        object.__setattr__(self, "method", choice("method", method, [*RULES, PUBLISHED]))
         object.__setattr__(self, "threshold", self._threshold(threshold))
-        sizes = len(records.attributes) if method == METHOD else 0
+        sizes = 0 if method == PUBLISHED else len(records.attributes)
         object.__setattr__(self, "view_size", whole("view_size", view_size, 0, sizes))
 
     def _threshold(self, threshold: float | None) -> float | None:
@@ -139,7 +140,8 @@ class Marginals(Plan, kind="marginals"):
 
     def planning(self, users: int, epsilon: float) -> ViewPlanning:
         """Return what views are chosen from if so many people answer."""
-        return ViewPlanning(users, self.sizes, epsilon, self.order, self.view_size)
+        method = METHOD if self.method == PUBLISHED else self.method
+        return ViewPlanning(users, self.sizes, epsilon, self.order, self.view_size, method)
 
     # --- how the plan describes itself ---
 

@@ -4,8 +4,7 @@
        shrunken towards what smaller sets predict (``shrunken_components.py``).
     2. Views are assembled from them.  Negative cells are removed, and views that overlap are made
        to agree again (``consistency.py``).
-    3. A table inside a view is that view, projected.  Any other is the one with the most entropy
-       among those that have the views' marginals (``maximum_entropy.py``).
+    3. Tables follow from the views (``view_tables.py``).
 
 Errors come from draws of what the truth may be, given the reports, which go through the same steps.
 They contain noise, the drawing of users, the doubt about shrunken components, and interactions that
@@ -20,36 +19,21 @@ from math import prod
 
 import numpy as np
 
-from sottovoce.arrays import Floats, Ints
-from sottovoce.errors import NoDataError, ParameterError
+from sottovoce.arrays import Floats
+from sottovoce.errors import NoDataError
 from sottovoce.plans.marginals.components import PooledComponents, assemble, subsets
-from sottovoce.plans.marginals.consistency import ROUNDS, make_consistent
-from sottovoce.plans.marginals.marginal_table import (
-    MarginalTable,
-    View,
-    expand,
-    project,
-    shape_of,
-)
-from sottovoce.plans.marginals.maximum_entropy import FittedTable, fit_tables, maximal
-from sottovoce.plans.marginals.reported_views import ReportedViews
+from sottovoce.plans.marginals.consistency import make_consistent
+from sottovoce.plans.marginals.marginal_table import MarginalTable, View, expand, shape_of
+from sottovoce.plans.marginals.maximum_entropy import FittedTable
 from sottovoce.plans.marginals.shrunken_components import ShrunkenComponents
+from sottovoce.plans.marginals.view_tables import REPLICATES, ViewTables, entropy_step
 
-REPLICATES = 200
 _MAX_DRAWN_ORDER = 4  # an interaction of more attributes is too weak to be drawn
 
 
 @dataclass(frozen=True, eq=False)
-class PooledTables:
+class PooledTables(ViewTables):
     """The tables of any attributes, from views as they were reported."""
-
-    reported: ReportedViews
-    sizes: tuple[int, ...]
-    rounds: int = ROUNDS
-
-    @property
-    def users(self) -> int:
-        return self.reported.users
 
     @cached_property
     def components(self) -> PooledComponents:
@@ -66,21 +50,6 @@ class PooledTables:
         """Return the shares of all views after all steps."""
         return self._assemble(self.shrunken.values)
 
-    def fit(self, view: View) -> FittedTable:
-        """Return the table of any attributes, without its errors."""
-        return self._fit(view, {reported: table[None] for reported, table in self.views.items()})[0]
-
-    def table(self, view: View) -> MarginalTable:
-        """Return the table of any attributes; its covariance includes bias, as far as known."""
-        estimate, *replicates = self._fit(view, self.replicates)
-        cells = np.stack([replicate.table for replicate in replicates])
-        errors = (cells - estimate.table + self._unreported(view)).reshape(len(cells), -1)
-        covariance = errors.T @ errors / len(errors)
-        contained = self.reported.contains(view)
-        raw = self.reported.table(view) if contained else None
-        steps = self._steps(estimate, contained=contained)
-        return MarginalTable(view, estimate.table, covariance, steps, raw, guessed=not contained)
-
     def unbiased(self, view: View) -> MarginalTable:
         """Return the unbiased table, pooled over all views, of attributes that a view contains."""
         if not self.reported.contains(view):
@@ -90,17 +59,11 @@ class PooledTables:
             )
         return self.components.table(view)
 
-    def _steps(self, fitted: FittedTable, *, contained: bool) -> tuple[str, ...]:
-        steps = [f"{len(self.views)} views pooled and shrunken"]
+    def steps(self, fitted: FittedTable) -> tuple[str, ...]:
         factors = [order.factor_count for order in self.shrunken.orders.values()]
-        if any(factors):
-            steps.append(f"common factors of pairs: {max(factors)}")
-        if not contained:
-            residual = f"{fitted.sweeps} sweeps, residual {fitted.residual:.2g}"
-            steps.append(f"maximum entropy ({residual})")
-        return tuple(steps)
-
-    # --- errors ---
+        common = f"common factors of pairs: {max(factors)}" if any(factors) else ""
+        pooled = f"{len(self.views)} views pooled and shrunken"
+        return (pooled, *([common] if common else []), *entropy_step(fitted))
 
     @cached_property
     def replicates(self) -> dict[View, Floats]:
@@ -113,20 +76,7 @@ class PooledTables:
             for view, rows in self._assemble(draws).items()
         }
 
-    @property
-    def seed(self) -> Ints:
-        """Return numbers that follow from the collection, so that errors replay exactly."""
-        shares = np.concatenate([table.shares.ravel() for table in self.reported.tables.values()])
-        return np.asarray(np.abs(np.rint(shares * self.users)), np.int64)
-
-    def noise(self, view: View, generator: np.random.Generator) -> Floats:
-        """Return (replicates, attributes...): noise with the covariance of a reported view."""
-        table = self.reported.tables[view]
-        normal = generator.standard_normal((REPLICATES, table.shares.size))
-        noise = normal @ _square_root(table.covariance).T
-        return np.asarray(noise.reshape(REPLICATES, *table.shares.shape))
-
-    def _unreported(self, view: View) -> Floats:
+    def unreported(self, view: View) -> Floats:
         """Return replicates of all interactions within a view that no report contains."""
         shape = shape_of(self.sizes, view)
         drawn = np.zeros((REPLICATES, *shape))
@@ -140,8 +90,6 @@ class PooledTables:
                 drawn += share * expand(residual, attributes, view)
         return drawn
 
-    # --- tables ---
-
     def _assemble(self, components: Mapping[View, Floats]) -> dict[View, Floats]:
         """Return all views without negative cells; they agree with each other."""
         tables = {view: assemble(components, view, self.sizes) for view in self.reported.tables}
@@ -149,28 +97,3 @@ class PooledTables:
             view: 1 / table.centred_variance for view, table in self.reported.tables.items()
         }
         return make_consistent(tables, precisions, self.rounds)
-
-    def _fit(self, view: View, views: Mapping[View, Floats]) -> list[FittedTable]:
-        """Return the table of some attributes for every row of the views."""
-        unknown = set(view) - self.reported.attributes
-        if unknown:
-            raise ParameterError("an attribute of this marginal is in no view")
-        container = next((wider for wider in views if set(view) <= set(wider)), None)
-        if container is not None:
-            projected = project(views[container], container, view)
-            return [FittedTable(table, 0.0, 0) for table in projected]
-        shared = [tuple(attribute for attribute in view if attribute in known) for known in views]
-        marginals = {kept: _marginal(views, kept) for kept in maximal(shared)}
-        return fit_tables(view, dict(enumerate(self.sizes)), marginals)
-
-
-def _marginal(views: Mapping[View, Floats], kept: View) -> Floats:
-    """Return the marginal of some attributes from the first view that contains them; all agree."""
-    view = next(view for view in views if set(kept) <= set(view))
-    return project(views[view], view, kept)
-
-
-def _square_root(covariance: Floats) -> Floats:
-    """Return a matrix whose product with its transpose is the covariance."""
-    values, vectors = np.linalg.eigh(covariance)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))

@@ -1,6 +1,7 @@
 """Shrunken components: every component moves towards what smaller sets predict, as noise demands.
 
-From single attributes on, order by order:
+Single attributes move towards what all of them are like (``single_attributes.py``).  From pairs
+on, order by order:
 
     1. A component is predicted: that of a pair by independence and by common factors
        (``common_factors.py``), a larger one by the table with the most entropy.
@@ -32,6 +33,7 @@ from sottovoce.plans.marginals.components import (
 from sottovoce.plans.marginals.marginal_table import View, shape_of
 from sottovoce.plans.marginals.maximum_entropy import fit_tables
 from sottovoce.plans.marginals.shrinkage import SCALES, Residuals, Shrinkage
+from sottovoce.plans.marginals.single_attributes import SingleAttribute, shrink_singles
 from sottovoce.plans.marginals.typical_tables import faded, scale_weights
 from sottovoce.postprocess.norm_sub import norm_sub
 
@@ -65,14 +67,22 @@ class ShrunkenComponents:
     def sizes(self) -> tuple[int, ...]:
         return self.pooled.sizes
 
+    @property
+    def _variances(self) -> dict[View, float]:
+        return self.pooled.plug_in_variances
+
     @cached_property
-    def singles(self) -> dict[View, Floats]:
-        """Return the shares of the values of single attributes, without negative ones."""
-        return {
-            attributes: norm_sub(values + 1 / values.size)
-            for attributes, values in self.pooled.values.items()
-            if len(attributes) == 1
-        }
+    def singles(self) -> dict[View, SingleAttribute]:
+        """Return the shares of single attributes after shrinkage (``single_attributes.py``)."""
+        reported = {}
+        variances = {}
+        for attributes, component in self.pooled.values.items():
+            if len(attributes) == 1:
+                values = component.size
+                reported[attributes] = component + 1 / values
+                # A share varies in all directions but that of the sum.
+                variances[attributes] = self._variances[attributes] * (1 - 1 / values)
+        return shrink_singles(reported, variances)
 
     def unit(self, attributes: View) -> float:
         """Return the square of the size of a component that has a correlation of 1."""
@@ -81,27 +91,29 @@ class ShrunkenComponents:
     @cached_property
     def _spreads(self) -> dict[int, float]:
         spreads = {}
-        for (attribute,), shares in self.singles.items():
-            uneven = 1 - float((shares**2).sum())
-            spreads[attribute] = max(uneven, _MIN_SPREAD) / (len(shares) - 1)
+        for (attribute,), single in self.singles.items():
+            uneven = 1 - float((single.shares**2).sum())
+            spreads[attribute] = max(uneven, _MIN_SPREAD) / (len(single.shares) - 1)
         return spreads
 
     @cached_property
     def values(self) -> Components:
         """Return the shrunken components."""
-        values: Components = {
-            attributes: shares - 1 / shares.size for attributes, shares in self.singles.items()
-        }
+        values = self._single_components()
         for order in self.orders.values():
             values.update(self._shrunken(order))
         return values
 
+    def _single_components(self) -> Components:
+        return {
+            attributes: single.shares - 1 / single.shares.size
+            for attributes, single in self.singles.items()
+        }
+
     @cached_property
     def orders(self) -> dict[int, ShrunkenOrder]:
         """Return for every number of attributes from 2 on how its components were shrunken."""
-        values: Components = {
-            attributes: shares - 1 / shares.size for attributes, shares in self.singles.items()
-        }
+        values = self._single_components()
         orders = {}
         for order, group in groupby(self.pooled.values, key=len):
             if order > 1:
@@ -130,7 +142,7 @@ class ShrunkenComponents:
         pairs = PairResiduals(
             self.sizes,
             {pair: (self.pooled.values[pair] - predicted[pair]) / units[pair] for pair in group},
-            {pair: self.pooled.variances[pair] / units[pair] ** 2 for pair in group},
+            {pair: self._variances[pair] / units[pair] ** 2 for pair in group},
         )
         count, common = pairs.factors()
         predicted = {pair: predicted[pair] + units[pair] * common[pair] for pair in group}
@@ -145,7 +157,7 @@ class ShrunkenComponents:
             residual = self.pooled.values[attributes] - prediction
             squares.append(float((residual**2).sum()) / unit)
             degrees.append(float(self.pooled.degrees(attributes)))
-            variances.append(self.pooled.variances[attributes] / unit)
+            variances.append(self._variances[attributes] / unit)
         return Shrinkage.fit(Residuals(np.array(squares), np.array(degrees), np.array(variances)))
 
     # --- what the truth may be ---
@@ -155,10 +167,10 @@ class ShrunkenComponents:
 
         ``noise`` holds replicates of the errors of all pooled components.
         """
-        draws: Components = {
-            attributes: norm_sub(shares + noise[attributes]) - 1 / shares.size
-            for attributes, shares in self.singles.items()
-        }
+        draws: Components = {}
+        for attributes, single in self.singles.items():
+            doubt = sqrt(single.belief) * noise[attributes]
+            draws[attributes] = norm_sub(single.shares + doubt) - 1 / single.shares.size
         for order in self.orders.values():
             for index, attributes in enumerate(order.attributes):
                 residual = self._draw_residual(order, index, noise[attributes], generator)

@@ -11,9 +11,10 @@ of typical tables (``typical_tables.py``), of strengths t^2 in units of the comp
     reported with variance s^2:   mean over t^2 of  s^2 t^2 / (s^2 + t^2)
     in no view:                   mean over t^2
 
-    s^2 = v(L) L / cells(S) * C(d, |S|) / (C(s, |S|) users)
+    s^2 = (v(L) L + evenness^|S|) / cells(S) * C(d, |S|) / (C(s, |S|) users)
 
-for views of s out of d attributes, L cells each, whose contrasts have variance v(L) per user.  The
+for views of s out of d attributes, L cells each, whose contrasts have noise of variance v(L) per
+user; the second term is the drawing of users, whose shares are less even than equal ones.  The
 number of views does not occur: with more of them each has fewer users, but more contain the
 component.  It decides only which components are reported at all.  A pair that is hardly reported is
 predicted as a product of single attributes, which magnifies their errors:
@@ -35,8 +36,8 @@ from math import comb, inf, pi, prod, sqrt
 import numpy as np
 
 from sottovoce.core import bounds
+from sottovoce.core.settings import choice, whole
 from sottovoce.core.settings import epsilon as check_epsilon
-from sottovoce.core.settings import whole
 from sottovoce.errors import ParameterError
 from sottovoce.plans.frequencies.choose_mechanism import choose
 from sottovoce.plans.marginals.covering import Blocks, cover, fewest_blocks
@@ -53,7 +54,24 @@ MIN_USERS = 20  # of a view, so that its table has an error
 _MAX_TABLES = 100_000  # of mixed attributes that are looked at; beyond that some stand for all
 _MAX_SPACED = 12  # attributes that stand for all
 _OVERHEAD = 1.15  # blocks of a covering that is found, over the lower bound
-_MARGIN = 1.001  # a later candidate must be better by so much: no tie is left to rounding
+
+
+@dataclass(frozen=True)
+class PlanningRule:
+    """How layouts are compared.
+
+    ``evenness`` is that of the shares of attributes whose drawing adds to the variance of a
+    component, compared with equal shares.  Of two candidates the later one, whose views are larger,
+    must be better by the factor ``margin``, so that no tie is left to rounding.
+    """
+
+    evenness: float
+    margin: float
+
+
+METHOD = "pooled-2"
+# By the method that a task's document states: views are found again when it is read.
+RULES = {"pooled": PlanningRule(1.0, 1.001), METHOD: PlanningRule(EVENNESS, 1.01)}
 
 
 @dataclass(frozen=True)
@@ -73,7 +91,7 @@ class ViewPlanning:
     """The public numbers that views are chosen from.
 
     ``sizes`` are the numbers of values of the attributes.  ``view_size`` is how many attributes a
-    view has; 0 leaves that to the expected error.
+    view has; 0 leaves that to the expected error.  ``method`` names one of ``RULES``.
 
     >>> ViewPlanning(1 << 16, (2,) * 16, 2.0, 2).layout().size
     3
@@ -84,12 +102,19 @@ class ViewPlanning:
     epsilon: float
     order: int
     view_size: int = 0
+    method: str = METHOD
 
     def __post_init__(self) -> None:
         whole("users", self.users, 1)
         check_epsilon("epsilon", self.epsilon)
         whole("order", self.order, 1, len(self.sizes))
         whole("view_size", self.view_size, 0, len(self.sizes))
+        choice("method", self.method, RULES)
+
+    @property
+    def rule(self) -> PlanningRule:
+        """Return how layouts are compared."""
+        return RULES[self.method]
 
     def layout(self) -> CoveringLayout:
         """Return the layout with the least expected distance of a table."""
@@ -97,7 +122,7 @@ class ViewPlanning:
         least = inf
         for layout in self.candidates():
             distance = self.expected_distance(layout)
-            if best is None or distance * _MARGIN < least:
+            if best is None or distance * self.rule.margin < least:
                 best = layout
                 least = distance
         if best is None:
@@ -212,7 +237,9 @@ class ViewPlanning:
         users = self.users * share
         if order > layout.covered:  # one view at most contains it
             users = self.users / layout.views
-        return _contrast_variance(cells, self.epsilon) * cells / part / users
+        noise = _contrast_noise(cells, self.epsilon) * cells / part
+        drawing = self.rule.evenness**order / part
+        return (noise + drawing) / users
 
 
 def choose_covering(layout: CoveringLayout, attributes: int) -> Blocks:
@@ -238,12 +265,9 @@ def _magnified(values: int, belief: float) -> float:
 
 
 @cache
-def _contrast_variance(cells: int, epsilon: float) -> float:
-    """Return the variance of a contrast of the shares of a table, times the users.
-
-    It includes that people are drawn.
-    """
+def _contrast_noise(cells: int, epsilon: float) -> float:
+    """Return the variance of a contrast of the shares of a table by noise, times the users."""
     noise = choose(cells, epsilon).mechanism.noise
     uniform = np.full(cells, 1 / cells)
     total = noise.linear(np.ones(cells), uniform, 1)
-    return (float(noise.variances(uniform, 1).sum()) - total / cells) / (cells - 1) + 1 / cells
+    return (float(noise.variances(uniform, 1).sum()) - total / cells) / (cells - 1)

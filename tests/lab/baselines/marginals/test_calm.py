@@ -117,7 +117,7 @@ def test_replicates_together_are_replicates_one_by_one(answer):
 
 
 def test_redrawn_noise_has_the_covariance_of_the_reports(monkeypatch, answer):
-    monkeypatch.setattr("sottovoce.lab.baselines.marginals.calm.REPLICATES", 20_000)
+    monkeypatch.setattr("sottovoce.plans.marginals.view_tables.REPLICATES", 20_000)
     noise = answer.model.noise((0, 1), np.random.default_rng(2)).reshape(20_000, -1)
     stated = answer.model.reported.tables[0, 1].covariance
     spread = np.sqrt((np.outer(np.diag(stated), np.diag(stated)) + stated**2) / 20_000)

@@ -7,6 +7,7 @@ from sottovoce.errors import ParameterError
 from sottovoce.lab.baselines.marginals.expected_errors import compare_methods
 from sottovoce.lab.experiments.wang_chapter6.marginal_errors import MarginalsSetting, random_views
 from sottovoce.lab.populations.records import movielens_like, true_table
+from sottovoce.plans.marginals.view_planning import METHOD
 
 
 def measured(records, order, method, epsilon, runs=2):
@@ -41,7 +42,7 @@ def test_the_ranking_is_that_of_measured_errors(attributes, order, epsilon):
     print({each.method: (each.squared, found[each.method]) for each in expected})
     for rank, better in enumerate(expected):
         for worse in expected[rank + 1 :]:
-            factor = 3 if better.method == "pooled" else 1.5
+            factor = 3 if better.method == METHOD else 1.5
             if worse.squared > factor * better.squared:
                 assert found[better.method] < found[worse.method], (better.method, worse.method)
     for each in expected:
@@ -50,14 +51,14 @@ def test_the_ranking_is_that_of_measured_errors(attributes, order, epsilon):
 
 def test_many_attributes_are_for_pooled_views():
     many = [each.method for each in compare_methods(1 << 18, [2] * 32, 1.0, 3)]
-    assert many[:2] == ["pooled", "inp_ht"]
+    assert many[:2] == [METHOD, "inp_ht"]
     assert "fc" not in many
 
 
 def test_methods_that_cannot_be_asked_are_left_out():
     # 906,192 tables of six, and more than a million coefficients
     wide = compare_methods(1 << 20, [2] * 32, 1.0, 6)
-    assert [each.method for each in wide] == ["pooled"]
+    assert [each.method for each in wide] == [METHOD]
 
 
 @pytest.mark.parametrize("wrong", [{"users": 0}, {"sizes": [2, 1]}, {"order": 4}, {"epsilon": 0.0}])

@@ -21,8 +21,7 @@ from sottovoce.lab.baselines.marginals.whole_table import MAX_CELLS
 from sottovoce.lab.baselines.parities import MAX_COEFFICIENTS, bits_of, coefficient_count
 from sottovoce.plans.frequencies.choose_mechanism import TASK_RULE, choose
 from sottovoce.plans.marginals.advice import misplaced_share
-from sottovoce.plans.marginals.marginals import METHOD
-from sottovoce.plans.marginals.view_planning import ViewPlanning
+from sottovoce.plans.marginals.view_planning import METHOD, ViewPlanning
 
 MAX_TABLES = 10_000  # that everybody may be asked about one of
 

@@ -19,9 +19,10 @@ from sottovoce.lab.populations.records import as_columns, record_domain
 from sottovoce.lab.simulate import simulate
 from sottovoce.plans.marginals.chow_liu import to_distribution
 from sottovoce.plans.marginals.marginal_table import Model, View
-from sottovoce.plans.marginals.marginals import METHOD, Marginals
+from sottovoce.plans.marginals.marginals import Marginals
 from sottovoce.plans.marginals.maximum_entropy import fit_tables
 from sottovoce.plans.marginals.pooled_tables import PooledTables
+from sottovoce.plans.marginals.view_planning import METHOD
 from sottovoce.tasks.task import Task
 
 
