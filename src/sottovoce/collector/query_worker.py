@@ -8,8 +8,9 @@ nice and leaves one core alone, before it loads anything), can be ended at any m
 itself when its server is gone.
 
 Server and process talk over one socket, whose number is the only argument.  Messages are pickled
-and preceded by their length: first a ``Place``, then an ``Order`` for every query or correction,
-which is answered by a result or an error.  Both ends are this package, started by the same server.
+and preceded by their length: first a ``Place``, then a ``ProcessOrder`` for every query and every
+correction, which is answered by a result or an error.  Both ends are this package, started by the
+same server.
 """
 
 import os
@@ -80,7 +81,7 @@ class CorrectionOrder:
         return collector.answer(self.task, defence="auto")
 
 
-class Order(Protocol):
+class ProcessOrder(Protocol):
     """What a process can be asked to do."""
 
     def carried_out(self, collector: "Collector") -> Any:
@@ -108,7 +109,7 @@ def serve(connection: socket.socket) -> None:
             stream.flush()
 
 
-def _answered(collector: "Collector", order: Order) -> Any:
+def _answered(collector: "Collector", order: ProcessOrder) -> Any:
     """Return the result of an order, or the error that it ends with."""
     import logging
 

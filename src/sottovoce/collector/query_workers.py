@@ -21,8 +21,8 @@ from sottovoce.collector.query_worker import (
     LENGTH,
     START,
     CorrectionOrder,
-    Order,
     Place,
+    ProcessOrder,
     QueryOrder,
     packed,
 )
@@ -57,7 +57,7 @@ class QueryWorkers:
         outcome: Outcome = await self._result(CorrectionOrder(task))
         return outcome
 
-    async def _result(self, order: Order) -> Any:
+    async def _result(self, order: ProcessOrder) -> Any:
         worker = await self._worker()
         self._busy.add(worker)
         try:
@@ -138,7 +138,7 @@ class _Worker:
     def alive(self) -> bool:
         return self.process.poll() is None
 
-    async def ask(self, order: Order) -> Any:
+    async def ask(self, order: ProcessOrder) -> Any:
         self.writer.write(packed(order))
         await self.writer.drain()
         (length,) = LENGTH.unpack(await self.reader.readexactly(LENGTH.size))

@@ -60,7 +60,7 @@ def corrected(suspected: Suspected, reports: Reports, decode: Decode) -> Correct
     """Return the estimate of honest people; ``decode`` gives that of any part of the reports."""
     models = plausible_models(suspected)
     frequencies = [weighted(reports, model.weights, decode) for model in models]
-    share = float(np.mean([1 - model.weights.mean() for model in models]))
+    share = max(0.0, float(np.mean([1 - model.weights.mean() for model in models])))
     users = max(1, round((1 - share) * len(reports)))
     votes = np.mean(frequencies, axis=0) * users
     estimate = replace(decode(reports), votes=votes, users=users, population=users)
@@ -86,7 +86,8 @@ def weighted(
     reports: Reports, weights: Floats, decode: Decode, level_count: int = WEIGHT_LEVELS
 ) -> Floats:
     """Return the frequencies of weighted reports."""
-    levels = np.minimum((weights * level_count).astype(np.int64), level_count - 1)
+    scaled = weights / weights.max()
+    levels = np.minimum((scaled * level_count).astype(np.int64), level_count - 1)
     votes: Floats | float = 0.0
     for level in np.unique(levels):
         chosen = levels == level

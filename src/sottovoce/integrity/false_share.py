@@ -30,4 +30,4 @@ def _share(examined: Examined) -> float:
     assert candidates.hashed is not None
     model = LoadModel.of(candidates.hashed, examined.suspects)
     weights = model.weights(model.fit(LoadFit(candidates.shares, model.start)))
-    return 1 - float(weights.mean())
+    return max(0.0, 1 - float(weights.mean()))

@@ -33,7 +33,10 @@ MAX_LEVELS = 16
 _MIN_REPORTS = 200  # of a load that has a share of its own; rarer ones join their neighbours
 _FIRST_FALSE = 0.02
 _MOST_FALSE = 0.95
-_LOWEST_SHARE = -0.05  # an estimate may be negative
+# Estimates may be negative: those of shares that are 0 would be too large on average otherwise, and
+# too much would be taken from the suspects.  In parts of 1 / g, so that no probability is negative.
+_LOWEST_SHARE = -0.05
+_LEAST_FALSE = -0.25
 _ITERATIONS = 80
 _TOLERANCE = 1e-8  # relative, of the mean log-likelihood
 
@@ -135,7 +138,8 @@ class LoadModel:
 
     def _bounds(self, fit: "LoadFit") -> tuple[Floats, Floats]:
         counts = len(fit.shares), len(fit.false)
-        return np.repeat([_LOWEST_SHARE, 0.0], counts), np.repeat([1.0, _MOST_FALSE], counts)
+        low = np.repeat([_LOWEST_SHARE, _LEAST_FALSE / self.buckets], counts)
+        return low, np.repeat([1.0, _MOST_FALSE], counts)
 
     def _loss(self, parameters: Floats) -> tuple[float, Floats]:
         """Return the mean negative log-likelihood and its gradient."""
@@ -151,7 +155,7 @@ class LoadModel:
         return float(-np.log(whole).mean()), -gradient / len(self.levels)
 
     def weights(self, fit: "LoadFit") -> Floats:
-        """Return the probability that each report is honest."""
+        """Return the probability that each report is honest; above 1 for negative shares."""
         false = fit.false[self.levels]
         honest = (1 - false) * self.honest(fit.shares)
         return np.asarray(honest / (honest + false * self.greedy))
@@ -167,7 +171,7 @@ class LoadFit:
     @property
     def parameters(self) -> Floats:
         """Return all parameters as one array."""
-        return np.r_[self.shares, self.false]
+        return np.concatenate([self.shares, self.false])
 
     def replaced(self, parameters: Floats) -> "LoadFit":
         """Return another fit of as many shares of each kind."""

@@ -103,6 +103,16 @@ def _named(row: Floats, count: int) -> LoadSums:
 
 
 @jit
+def _fill_loads(row, members, load):  # type: ignore[no-untyped-def]
+    """Count the members in every bucket, and return the largest count."""
+    highest = 0
+    for member in members:
+        load[row[member]] += 1
+        highest = max(highest, load[row[member]])
+    return highest
+
+
+@jit
 def _add_loads(hashed, members, sums):  # type: ignore[no-untyped-def]
     """Add the sums of some reports; a row of ``sums`` has those of one function.
 
@@ -120,11 +130,7 @@ def _add_loads(hashed, members, sums):  # type: ignore[no-untyped-def]
     for i in range(len(table)):
         row = table[i]
         answer = answers[i]
-        for member in members:
-            load[row[member]] += 1
-        highest = 0
-        for member in members:
-            highest = max(highest, load[row[member]])
+        highest = _fill_loads(row, members, load)
         ties = 0.0
         pair_count = 0.0
         for member in members:
@@ -175,11 +181,7 @@ def _look_at_named(hashed, members, together, largest, chance):  # type: ignore[
         sets[count] = ways
     for i in range(len(table)):
         row = table[i]
-        for member in members:
-            load[row[member]] += 1
-        highest = 0
-        for member in members:
-            highest = max(highest, load[row[member]])
+        highest = _fill_loads(row, members, load)
         only_fullest = together == 0 or highest < together
         total = 0.0
         for member in members:
