@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from collector import poisoning
 from collector.people import Clock
 from collector.running import client, running, until
 from collector.sending import send
@@ -248,3 +249,34 @@ def test_a_process_gives_way_before_it_loads_anything():
     niceness, cores, while_loading = map(int, text.split())
     assert niceness == while_loading == min(os.nice(0) + 10, 19)
     assert cores == max(len(os.sched_getaffinity(0)) - 1, 1)
+
+
+def test_corrections_are_made_by_a_process_and_kept(tmp_path):
+    """The server itself only looks the corrected answer up."""
+    task = poisoning.survey()
+    store = SqliteStore(tmp_path / "collector.db")
+    collector = Collector(store, tmp_path, Clock())
+    collector.create(codec.canonical(codec.document(task)), toml=False)
+    send(collector, task.name, poisoning.honest(task) + poisoning.false(task))
+    collector.close(task.name, at_once=True)
+    collector.advance()
+    published = collector.find(task.name)
+    assert collector.needs_correction(published, "auto")
+    assert not collector.needs_correction(published, "none")
+
+    async def correct():
+        workers = QueryWorkers(tmp_path, "", 60.0)
+        try:
+            return await workers.corrected(task.name)
+        finally:
+            workers.stop()
+
+    made = asyncio.run(correct())
+    collector.keep_answer(published, made, defence="auto")
+    assert not collector.needs_correction(published, "auto")
+    assert collector.answer(task.name, defence="auto") is made
+    assert (
+        made.to_dict()
+        == Collector(store, tmp_path, Clock()).answer(task.name, defence="auto").to_dict()
+    )
+    store.close()

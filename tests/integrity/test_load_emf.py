@@ -14,14 +14,14 @@ def model_of(found):
     candidates = gather(found.mechanism, found.reports, largest(votes))
     suspects = found.targets[candidates.values]
     model = LoadModel.of(candidates.hashed, suspects)
-    return candidates, model, LoadFit(candidates.shares, np.full(model.level_count, 0.02))
+    return candidates, model, LoadFit(candidates.shares, model.start)
 
 
 def test_the_fullest_bucket_is_shared_among_ties():
     table = np.array([[0, 0, 1, 1], [2, 2, 2, 1], [0, 1, 2, 3]], np.uint16)
     hashed = PublicHash(table, np.array([1, 1, 3], np.uint16), 4, 0.6, 0.25, 16)
     model = LoadModel.of(hashed, np.ones(4, bool))
-    np.testing.assert_allclose(model.fullest, [0.5, 0.0, 0.25])
+    np.testing.assert_allclose(model.greedy, [0.5, 0.0, 0.25])
 
 
 def test_the_probabilities_of_all_buckets_sum_to_one():
@@ -31,7 +31,7 @@ def test_the_probabilities_of_all_buckets_sum_to_one():
         hashed = PublicHash(table, np.array([bucket], np.uint16), 4, 0.6, 0.25, 16)
         model = LoadModel.of(hashed, np.ones(4, bool))
         total_honest += model.honest(shares)[0]
-        total_false += model.fullest[0]
+        total_false += model.greedy[0]
     assert total_honest == pytest.approx(1.0, abs=1e-6)
     assert total_false == 1.0
 
@@ -43,7 +43,7 @@ def test_a_fit_is_a_maximum_of_the_likelihood():
     def likelihood(shares, false):
         whole = (1 - false[model.levels]) * model.honest(shares) + false[
             model.levels
-        ] * model.fullest
+        ] * model.greedy
         return np.log(whole).mean()
 
     best = likelihood(fit.shares, fit.false)
@@ -71,3 +71,15 @@ def test_the_share_of_false_reports_and_the_honest_shares_come_back(tries):
     ].sum()
     print(f"gain {gain:.3f}, raw {raw_gain:.3f}")
     assert abs(gain) < 0.2 * raw_gain
+
+
+def test_a_step_from_the_fit_of_all_is_near_the_fit_of_a_half():
+    _, model, start = model_of(collection("1"))
+    fit = model.fit(start)
+    half = model.picked(np.arange(0, len(model.levels), 2))
+    stepped, fitted = half.stepped(fit, model.information(fit)), half.fit(fit)
+    moved = np.abs(fitted.shares - fit.shares).mean()
+    left = np.abs(fitted.shares - stepped.shares).mean()
+    print(f"mean change of shares {moved:.4f}, of which a step leaves {left:.5f}")
+    assert left < 0.2 * moved
+    assert (stepped.false >= 0).all()

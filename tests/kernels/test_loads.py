@@ -1,9 +1,11 @@
 """Loads: the compiled sums equal a plain NumPy twin."""
 
+from math import comb
+
 import numpy as np
 import pytest
 
-from sottovoce.kernels.loads import Hashed, load_sums
+from sottovoce.kernels.loads import Hashed, load_sums, named_buckets
 
 
 def drawn(buckets, candidates, count=500):
@@ -48,3 +50,18 @@ def test_threads_change_nothing():
     hashed = drawn(4, 5, 1001)
     one, three = (load_sums(hashed, np.ones(5, bool), threads) for threads in (1, 3))
     assert_equal(one, three)
+
+
+@pytest.mark.parametrize("together", [0, 2, 3])
+def test_the_named_buckets_equal_their_twin(together):
+    hashed = drawn(4, 7)
+    suspects = np.arange(7) % 4 != 1
+    loads = (hashed.table[:, suspects][:, None, :] == np.arange(4)[:, None]).sum(axis=2)
+    largest = loads.max(axis=1)
+    sets = np.array([comb(count, together) for count in range(8)])[loads] * (together > 0)
+    fullest = loads == largest[:, None]
+    wanted = np.where(sets.any(axis=1, keepdims=True), sets, fullest)
+    chance = (wanted / wanted.sum(axis=1, keepdims=True))[np.arange(500), hashed.answers]
+    found = named_buckets(hashed, suspects, together)
+    np.testing.assert_array_equal(found.largest, largest)
+    np.testing.assert_allclose(found.chance, chance)

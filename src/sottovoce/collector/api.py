@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import Any, TypeVar
 
 import msgspec
@@ -28,7 +28,7 @@ from sottovoce.collector.release import (
 from sottovoce.collector.responses import FOR_EVER, json_response, media_type, tagged
 from sottovoce.collector.shuffle_api import ShuffleHandlers
 from sottovoce.collector.store.base import TAKING, RoundRecord, Store, TokenRecord
-from sottovoce.errors import CodecError, ParameterError, StateError
+from sottovoce.errors import CodecError, NoDataError, ParameterError, StateError
 from sottovoce.plans.tables.result import Explanation
 from sottovoce.web import bodies, openapi
 from sottovoce.web.disconnect import unless_gone
@@ -58,6 +58,7 @@ class Api(ShuffleHandlers, HealthHandlers):
         HealthHandlers.__init__(self, collector.store.check, metrics.text)
         self.intake = intake
         self.metrics = metrics
+        self._correcting = asyncio.Lock()
         self.query_workers = QueryWorkers(
             settings.data, settings.database, settings.query_seconds, settings.memory
         )
@@ -115,8 +116,23 @@ class Api(ShuffleHandlers, HealthHandlers):
         defence = query.get("defence", "none")
         wanted = Wanted(_method(request), _level(request), marginal, fakes, defence)
         csv_wanted = _wants_csv(request)
+        await self.correct_first(published, wanted)
         answer = await run_in_threadpool(released, self.collector, published, wanted)
         return answer_response(answer, csv=csv_wanted)
+
+    async def correct_first(self, published: Published, wanted: Wanted) -> None:
+        """Have the answer corrected by a process of its own, if that is wanted and not yet done.
+
+        What keeps it from being corrected is said by whoever asks for the answer then.
+        """
+        async with self._correcting:  # one after another, so that nothing is corrected twice
+            if not await run_in_threadpool(
+                self.collector.needs_correction, published, wanted.defence
+            ):
+                return
+            with suppress(NoDataError, ParameterError):
+                answer = await self.query_workers.corrected(published.record.name)
+                self.collector.keep_answer(published, answer, defence=wanted.defence)
 
     async def get_integrity(self, request: Request) -> Response:
         published = self._published(request)

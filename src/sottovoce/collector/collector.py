@@ -431,19 +431,35 @@ class Collector:
         """
         checked_defence(defence)
         published = self.find(name)
-        if not any(integrity.alarm for integrity in self.integrity(published)):
+        if not self._has_alarm(published):
             defence = "none"  # there is nothing to defend against
-        key = (_key(published), defence)
-        answer = self._answers.get(key)
+        answer = self._answers.get((_key(published), defence))
         if answer is None:
             try:
-                answer = self._answers[key] = self._answered(published, defence)
+                answer = self._answered(published, defence)
             except MemoryError as error:
                 _log.warning("not enough memory", extra={"task": published.record.name})
                 raise UnavailableError(parquet.NOT_ENOUGH_MEMORY) from error
-            for oldest in list(self._answers)[:-_KEPT_ANSWERS]:
-                self._answers.pop(oldest, None)  # another thread may have removed it
+            self.keep_answer(published, answer, defence=defence)
         return answer
+
+    def keep_answer(self, published: Published, answer: Outcome, *, defence: str) -> None:
+        """Keep an answer until it is outdated, or others are asked for more often."""
+        self._answers[_key(published), defence] = answer
+        for oldest in list(self._answers)[:-_KEPT_ANSWERS]:
+            self._answers.pop(oldest, None)  # another thread may have removed it
+
+    def needs_correction(self, published: Published, defence: str) -> bool:
+        """Return whether an answer has to be corrected first, which takes seconds."""
+        return (
+            defence == "auto"
+            and published.record.finished is not None
+            and (_key(published), defence) not in self._answers
+            and self._has_alarm(published)
+        )
+
+    def _has_alarm(self, published: Published) -> bool:
+        return any(integrity.alarm for integrity in self.integrity(published))
 
     def _answered(self, published: Published, defence: str = "none") -> Outcome:
         record = published.record

@@ -1,4 +1,4 @@
-"""A process that answers queries in SQL for a server.
+"""A process that answers queries in SQL, and corrects answers, for a server.
 
 Started by ``query_workers``, with ``START``.
 
@@ -8,8 +8,9 @@ nice and leaves one core alone, before it loads anything), can be ended at any m
 itself when its server is gone.
 
 Server and process talk over one socket, whose number is the only argument.  Messages are pickled
-and preceded by their length: first a ``Place``, then a ``QueryOrder`` for every query, which is
-answered by a result or an error.  Both ends are this package, started by the same server.
+and preceded by their length: first a ``Place``, then a ``ProcessOrder`` for every query and every
+correction, which is answered by a result or an error.  Both ends are this package, started by the
+same server.
 """
 
 import os
@@ -22,9 +23,12 @@ import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sottovoce.collector.queries import QueryRequest
+
+if TYPE_CHECKING:
+    from sottovoce.collector.collector import Collector
 
 LENGTH = struct.Struct(">Q")
 # Loading the package takes a second of the processor, so the process gives way before that: it
@@ -59,6 +63,31 @@ class QueryOrder:
     request: QueryRequest
     as_json: bool = False
 
+    def carried_out(self, collector: "Collector") -> Any:
+        from sottovoce.collector.queries import answered
+        from sottovoce.web.uploads import as_json
+
+        answer = answered(collector, collector.find(self.task), self.request)
+        # Writing a large answer would hold up the server for milliseconds.
+        return as_json(answer.to_dict()) if self.as_json else answer
+
+
+@dataclass(frozen=True)
+class CorrectionOrder:
+    """The answer of a task after the corrections that its alarms call for."""
+
+    task: str
+
+    def carried_out(self, collector: "Collector") -> Any:
+        return collector.answer(self.task, defence="auto")
+
+
+class ProcessOrder(Protocol):
+    """What a process can be asked to do."""
+
+    def carried_out(self, collector: "Collector") -> Any:
+        """Return the result."""
+
 
 def packed(message: Any) -> bytes:
     """Return a message as it goes over the socket."""
@@ -81,19 +110,15 @@ def serve(connection: socket.socket) -> None:
             stream.flush()
 
 
-def _answered(collector: Any, order: QueryOrder) -> Any:
-    """Return the answer to a query, or the error that it ends with."""
+def _answered(collector: "Collector", order: ProcessOrder) -> Any:
+    """Return the result of an order, or the error that it ends with."""
     import logging
 
-    from sottovoce.collector.queries import answered
     from sottovoce.errors import SottovoceError, UnavailableError
-    from sottovoce.web.uploads import as_json
 
     try:
         collector.refresh()
-        answer = answered(collector, collector.find(order.task), order.request)
-        # Writing a large answer would hold up the server for milliseconds.
-        return as_json(answer.to_dict()) if order.as_json else answer
+        return order.carried_out(collector)
     except SottovoceError as error:
         return error
     except MemoryError:

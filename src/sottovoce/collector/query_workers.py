@@ -1,4 +1,4 @@
-"""Queries in SQL in processes of their own: started when needed, ended when in the way.
+"""Queries in SQL and corrections in processes of their own: started when needed, ended in time.
 
 A query that takes longer than allowed, whose client has gone or whose server stops is ended with
 its process.  A process that was not needed for a while is ended too, because it holds reports.
@@ -15,8 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sottovoce.answers.outcome import Outcome
 from sottovoce.collector.queries import QueryRequest, Released
-from sottovoce.collector.query_worker import LENGTH, START, Place, QueryOrder, packed
+from sottovoce.collector.query_worker import (
+    LENGTH,
+    START,
+    CorrectionOrder,
+    Place,
+    ProcessOrder,
+    QueryOrder,
+    packed,
+)
 from sottovoce.engine.parquet import DEFAULT_MEMORY
 from sottovoce.errors import SottovoceError, UnavailableError
 from sottovoce.plans.tables.result import Explanation
@@ -49,7 +58,12 @@ class QueryWorkers:
         text: bytes = await self._result(QueryOrder(task, request, as_json=True))
         return text
 
-    async def _result(self, order: QueryOrder) -> Any:
+    async def corrected(self, task: str) -> Outcome:
+        """Return the answer of a task after the corrections that its alarms call for."""
+        outcome: Outcome = await self._result(CorrectionOrder(task))
+        return outcome
+
+    async def _result(self, order: ProcessOrder) -> Any:
         worker = await self._worker()
         self._busy.add(worker)
         try:
@@ -130,7 +144,7 @@ class _Worker:
     def alive(self) -> bool:
         return self.process.poll() is None
 
-    async def ask(self, order: QueryOrder) -> Any:
+    async def ask(self, order: ProcessOrder) -> Any:
         self.writer.write(packed(order))
         await self.writer.drain()
         (length,) = LENGTH.unpack(await self.reader.readexactly(LENGTH.size))

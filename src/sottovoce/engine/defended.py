@@ -12,15 +12,17 @@ import numpy as np
 
 from sottovoce.arrays import Bools, Floats, Reports, Values
 from sottovoce.core.estimate import Estimate
+from sottovoce.core.rng import KeyedRng
 from sottovoce.core.tally import Tally
-from sottovoce.engine.base import estimate_people
-from sottovoce.engine.correction_errors import REPLICATES, AddressCorrection
+from sottovoce.engine.base import estimate_candidates, estimate_people
 from sottovoce.engine.memory import MemoryCollected, ReportBatch, names
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.integrity import defence as defences
-from sottovoce.integrity.corrected_estimate import Corrected
-from sottovoce.integrity.defence import SeedFilter, Suspected
+from sottovoce.integrity.corrected_estimate import Corrected, corrected
+from sottovoce.integrity.correction_errors import REPLICATES, with_errors
+from sottovoce.integrity.defence import SeedFilter
 from sottovoce.integrity.examine import tested
+from sottovoce.integrity.likely_suspects import Suspected
 from sottovoce.integrity.round_tests import RoundTests
 from sottovoce.tasks.collected import Blocks, Collected
 from sottovoce.tasks.question import Address
@@ -36,8 +38,8 @@ def defended(
     """Return what was collected with the corrections that its alarms call for.
 
     ``found`` are the tests of its round, if they were made before.  Errors of corrected estimates
-    come from so many ``replicates`` of the whole correction; without any they are those of the
-    mechanism, which leave out what the correction adds.
+    come from so many ``replicates`` of the correction; without any they are those of the mechanism,
+    which leave out what the correction adds.
     """
     if len(collected.rounds) != 1:
         raise ParameterError(
@@ -49,8 +51,12 @@ def defended(
     plan = collected.task.plan
     found = tested(plan, collected, 0) if found is None else found
     seed_filter = defences.seed_filter(collected, 0, found)
-    kept = collected if seed_filter is None else _kept(collected, seed_filter)
-    suspects = defences.suspected(kept, found)
+    if seed_filter is None:
+        kept = collected
+        suspects = defences.suspected(kept, found)
+    else:
+        kept = _kept(collected, seed_filter)
+        suspects = defences.suspected(kept, found, tested(plan, kept, 0))
     if seed_filter is None and not suspects:
         return collected
     return DefendedCollected(collected, kept, seed_filter, suspects, replicates)
@@ -159,12 +165,19 @@ class DefendedCollected:
     ) -> Corrected:
         if among is None and address in self.estimated:
             return self.estimated[address]
-        correction = AddressCorrection(self.raw, address, among)
+        mechanism = self.rounds[address.round].question(address).mechanism
+
+        def decode(part: Reports) -> Estimate:
+            if among is None:
+                return mechanism.estimate(mechanism.tally(part))
+            return estimate_candidates(mechanism, part, among)
+
         reports = np.concatenate(list(self.kept.reports(address)))
-        found = correction.corrected(suspected, reports)
+        found = corrected(suspected, reports, decode)
         if self.replicates:
-            everything = np.concatenate(list(self.raw.reports(address)))
-            estimate = correction.with_errors(found.estimate, everything, self.replicates)
+            context = f"halves {address.round} {address.member} {address.slot}".encode()
+            rng = KeyedRng(self.seed, context)
+            estimate = with_errors(found, reports, decode, rng, self.replicates)
             found = replace(found, estimate=estimate)
         if among is None:
             self.estimated[address] = found

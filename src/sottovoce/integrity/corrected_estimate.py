@@ -1,58 +1,95 @@
 """The estimate of reports that are weighted by their probability of being honest.
 
 Reports of nearly equal weight are decoded together, so that every mechanism serves that decodes
-whole reports.  The errors are those of the mechanism for so many reports; what the correction adds
-to them is found by doing it again (``engine.correction_errors``).
+whole reports.  Where several models of the false reports explain what was reported nearly equally
+well, the estimate is the middle of those that leave the suspects the most and the least.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from sottovoce.arrays import Bools, Floats, Reports
+from sottovoce.arrays import Floats, Ints, Reports
 from sottovoce.core.estimate import Estimate
-from sottovoce.integrity.candidates import Candidates
+from sottovoce.integrity.likely_suspects import PLAUSIBLE, Suspected
 from sottovoce.integrity.load_emf import LoadFit, LoadModel
 
-_WEIGHT_LEVELS = 64
-_FIRST_FALSE = 0.02
+WEIGHT_LEVELS = 64
 Decode = Callable[[Reports], Estimate]
 
 
 @dataclass(frozen=True, eq=False)
+class FittedLoads:
+    """A model of the false reports, and its parameters."""
+
+    model: LoadModel
+    fit: LoadFit
+
+    @cached_property
+    def weights(self) -> Floats:
+        """Return the probability of each report to be honest."""
+        return self.model.weights(self.fit)
+
+    @cached_property
+    def information(self) -> Floats:
+        """Return what one report says about the parameters."""
+        return self.model.information(self.fit)
+
+    def weights_anew(self, drawn: Ints) -> Floats:
+        """Return the weights of some reports, as if they were all that there are."""
+        part = self.model.picked(drawn)
+        return part.weights(part.stepped(self.fit, self.information))
+
+
+@dataclass(frozen=True, eq=False)
 class Corrected:
-    """The estimate of weighted reports, and the share of all reports that are not honest."""
+    """The estimate of weighted reports, and the share of all reports that are not honest.
+
+    ``models`` are the plausible ones, with the frequencies that each leads to.
+    """
 
     estimate: Estimate
     share: float
+    models: tuple[FittedLoads, ...]
+    frequencies: tuple[Floats, ...]
 
 
-def corrected(
-    candidates: Candidates, suspects: Bools, reports: Reports, decode: Decode
-) -> Corrected:
+def corrected(suspected: Suspected, reports: Reports, decode: Decode) -> Corrected:
     """Return the estimate of honest people; ``decode`` gives that of any part of the reports."""
-    weights = honest_weights(candidates, suspects)
-    users = max(1, round(float(weights.sum())))
-    frequencies, part = _weighted(reports, weights, decode)
-    estimate = replace(part, votes=frequencies * users, users=users, population=users)
-    return Corrected(estimate, 1 - float(weights.mean()))
+    models = plausible_models(suspected)
+    frequencies = [weighted(reports, model.weights, decode) for model in models]
+    share = max(0.0, float(np.mean([1 - model.weights.mean() for model in models])))
+    users = max(1, round((1 - share) * len(reports)))
+    votes = np.mean(frequencies, axis=0) * users
+    estimate = replace(decode(reports), votes=votes, users=users, population=users)
+    return Corrected(estimate, share, models, tuple(frequencies))
 
 
-def honest_weights(candidates: Candidates, suspects: Bools) -> Floats:
-    """Return the probability of each report to be honest, by the load EMF."""
-    assert candidates.hashed is not None
-    model = LoadModel.of(candidates.hashed, suspects)
-    first = LoadFit(candidates.shares, np.full(model.level_count, _FIRST_FALSE))
-    return model.weights(model.fit(first))
+def plausible_models(suspected: Suspected) -> tuple[FittedLoads, ...]:
+    """Return the model that leaves the suspects the most, and the one that leaves the least."""
+    start = suspected.candidates.shares
+    fitted = []
+    for model in suspected.models():
+        found = FittedLoads(model, model.fit(LoadFit(start, model.start)))
+        start = found.fit.shares
+        fitted.append((model.log_likelihood(found.fit), found))
+    best = max(likelihood for likelihood, _ in fitted)
+    plausible = [found for likelihood, found in fitted if likelihood > best - PLAUSIBLE]
+    left = [float(found.fit.shares[suspected.suspects].sum()) for found in plausible]
+    extremes = {int(np.argmin(left)), int(np.argmax(left))}
+    return tuple(plausible[index] for index in sorted(extremes))
 
 
-def _weighted(reports: Reports, weights: Floats, decode: Decode) -> tuple[Floats, Estimate]:
-    """Return the frequencies of weighted reports, and one of the estimates they are made of."""
-    levels = np.minimum((weights * _WEIGHT_LEVELS).astype(np.int64), _WEIGHT_LEVELS - 1)
+def weighted(
+    reports: Reports, weights: Floats, decode: Decode, level_count: int = WEIGHT_LEVELS
+) -> Floats:
+    """Return the frequencies of weighted reports."""
+    scaled = weights / weights.max()
+    levels = np.minimum((scaled * level_count).astype(np.int64), level_count - 1)
     votes: Floats | float = 0.0
     for level in np.unique(levels):
         chosen = levels == level
-        estimate = decode(reports[chosen])
-        votes = votes + float(weights[chosen].mean()) * estimate.votes
-    return np.asarray(votes) / float(weights.sum()), estimate
+        votes = votes + float(weights[chosen].mean()) * decode(reports[chosen]).votes
+    return np.asarray(votes) / float(weights.sum())

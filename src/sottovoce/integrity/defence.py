@@ -7,13 +7,15 @@ stays with it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
-from sottovoce.arrays import Bools, Reports, Values
+from sottovoce.arrays import Bools, Values
 from sottovoce.core.rng import KeyedRng
 from sottovoce.integrity import seeds
-from sottovoce.integrity.candidates import Candidates, gather, largest
+from sottovoce.integrity.candidates import gather, largest
+from sottovoce.integrity.likely_suspects import Suspected, likeliest
 from sottovoce.integrity.round_tests import Examined, RoundTests
 from sottovoce.maths import hashing
 from sottovoce.tasks.collected import Collected
@@ -37,17 +39,8 @@ class SeedFilter:
         return f"seed filter: {self.left_out:,} reports left out"
 
 
-def seed_filter(
-    collected: Collected,
-    round_number: int,
-    found: RoundTests,
-    fresh: dict[Address, Reports] | None = None,
-) -> SeedFilter | None:
-    """Return which reports to keep by their seeds; None if they leave out none.
-
-    ``fresh`` keeps the honest seeds that were drawn for every address, for the next time.
-    """
-    fresh = {} if fresh is None else fresh
+def seed_filter(collected: Collected, round_number: int, found: RoundTests) -> SeedFilter | None:
+    """Return which reports to keep by their seeds; None if they leave out none."""
     alarming = {
         key: pool
         for key, pool in found.pools.items()
@@ -63,50 +56,47 @@ def seed_filter(
         pool = alarming.get(mechanism.evidence(reports[:0]).key)
         if pool is None:
             continue
-        if address not in fresh:
-            context = f"seed filter {address.round} {address.member} {address.slot}".encode()
-            rng = KeyedRng(collected.seed, context)
-            fresh[address] = seeds.fresh_reports(pool.mechanism, rng)
-        kept[address] = seeds.plausible_seeds(pool, reports, fresh[address])
+        context = f"seed filter {address.round} {address.member} {address.slot}".encode()
+        fresh = seeds.fresh_reports(pool.mechanism, KeyedRng(collected.seed, context))
+        kept[address] = seeds.plausible_seeds(pool, reports, fresh)
     found_filter = SeedFilter(kept)
     return found_filter if found_filter.left_out else None
 
 
-@dataclass(frozen=True, eq=False)
-class Suspected:
-    """The candidates of the reports that are kept at an address, and which of them to suspect."""
-
-    candidates: Candidates
-    suspects: Bools
-
-
-def suspected(collected: Collected, found: RoundTests) -> dict[Address, Suspected]:
+def suspected(collected: Collected, *examinations: RoundTests) -> dict[Address, Suspected]:
     """Return the addresses whose reports can be weighted by loads, with whom to suspect there.
 
-    ``collected`` has the reports that are kept.  Suspects were found among all reports, because a
-    filter may leave false reports that are too few to be seen again.
+    ``collected`` has the reports that are kept.  Guesses come from tests of all reports and of
+    those that are kept: a filter may leave false reports that are too few to be seen again, or take
+    away those that hid others.
     """
-    suspects = {}
-    for examined in found.examined:
-        mechanism = examined.candidates.mechanism
-        if not len(examined.members) or examined.candidates.hashed is None:
-            continue
-        reports = np.concatenate(list(collected.reports(examined.address)))
-        values = _with_suspects(collected, examined)
-        candidates = gather(mechanism, reports, values)
-        members = np.asarray(examined.candidates.values)[examined.members]
-        suspects[examined.address] = Suspected(candidates, _among(values, members))
-    return suspects
+    guesses: dict[Address, list[Examined]] = {}
+    for examined in chain.from_iterable(found.examined for found in examinations):
+        if len(examined.members) and examined.candidates.hashed is not None:
+            guesses.setdefault(examined.address, []).append(examined)
+    return {address: _likeliest(collected, found) for address, found in guesses.items()}
 
 
-def _with_suspects(collected: Collected, examined: Examined) -> Values:
-    """Return the largest estimates of the reports that are kept, and the suspects."""
+def _likeliest(collected: Collected, found: list[Examined]) -> Suspected:
+    """Return the candidates at an address, and the likeliest suspects among them."""
+    guesses = [
+        np.asarray(examined.candidates.values)[members]
+        for examined in found
+        for members in examined.guesses
+    ]
+    values = _with_suspects(collected, found[0], guesses)
+    reports = np.concatenate(list(collected.reports(found[0].address)))
+    candidates = gather(found[0].candidates.mechanism, reports, values)
+    return likeliest(candidates, [_among(values, members) for members in guesses])
+
+
+def _with_suspects(collected: Collected, examined: Examined, guesses: list[Values]) -> Values:
+    """Return the largest estimates of the reports that are kept, and all suspects."""
     mechanism = examined.candidates.mechanism
-    values = np.asarray(examined.candidates.values)
     if not mechanism.has_tally:
-        return values
+        return np.asarray(examined.candidates.values)
     kept = largest(mechanism.estimate(collected.tally(examined.address)).votes)
-    return np.union1d(kept, values[examined.members])
+    return np.unique(np.concatenate([kept, *guesses]))
 
 
 def _among(values: Values, members: Values) -> Bools:

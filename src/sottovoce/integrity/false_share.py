@@ -4,7 +4,7 @@ Numbers: the share that the filter of poisoned outputs finds.  Hashing: the shar
 the load EMF takes for greedy ones.  It is told beside an alarm; no correction rests on it.
 """
 
-from sottovoce.integrity.corrected_estimate import honest_weights
+from sottovoce.integrity.load_emf import LoadFit, LoadModel
 from sottovoce.integrity.round_tests import Examined, RoundTests
 
 MAX_FITTED = 1 << 16  # reports of an address
@@ -26,5 +26,8 @@ def false_share(found: RoundTests) -> float | None:
 
 def _share(examined: Examined) -> float:
     """Return the share of reports at an address that take the fullest bucket of the suspects."""
-    weights = honest_weights(examined.candidates.sampled(MAX_FITTED), examined.suspects)
-    return 1 - float(weights.mean())
+    candidates = examined.candidates.sampled(MAX_FITTED)
+    assert candidates.hashed is not None
+    model = LoadModel.of(candidates.hashed, examined.suspects)
+    weights = model.weights(model.fit(LoadFit(candidates.shares, model.start)))
+    return max(0.0, 1 - float(weights.mean()))

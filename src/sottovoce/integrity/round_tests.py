@@ -24,12 +24,15 @@ class Examined:
     load: LoadTest | None
 
     @property
+    def guesses(self) -> list[Ints]:
+        """Return the candidates that each test suspects; those of the load test are the finer."""
+        tests = (self.load, self.co_support)
+        return [found.members for found in tests if found is not None and len(found.members)]
+
+    @property
     def members(self) -> Ints:
-        """Return the candidates that a test suspects; those of the load test are the finer ones."""
-        for found in (self.load, self.co_support):
-            if found is not None and len(found.members):
-                return found.members
-        return np.zeros(0, np.int64)
+        """Return the candidates that the finest alarming test suspects."""
+        return self.guesses[0] if self.guesses else np.zeros(0, np.int64)
 
     @property
     def suspects(self) -> Bools:

@@ -136,6 +136,7 @@ class Pages:
         """Show a task: its promises, its progress and its answer."""
         published = self._find(request)
         wanted = results.Shown.of(request.query_params, published.task.plan)
+        await self._api.correct_first(published, wanted.wanted)
         facts = await run_in_threadpool(self._task, published, wanted)
         return await self._page("task.html", **facts)
 
@@ -215,6 +216,7 @@ class Pages:
         published = self._find(request)
         shown = results.Shown.of(request.query_params, published.task.plan)
         kind = request.url.path.rpartition(".")[2]
+        await self._api.correct_first(published, shown.wanted)
         answer = await run_in_threadpool(released, self._api.collector, published, shown.wanted)
         response = answer_response(answer, csv=kind == "csv")
         name = quote(request.path_params["name"], safe="")

@@ -17,6 +17,13 @@ def test_a_collection_is_fixed_by_its_seed():
     assert first.truth.sum() == pytest.approx(1.0)
 
 
+def test_a_diluted_collection_has_fewer_false_reports_and_the_same_honest_ones():
+    collection = poisoned(Scenario("mga", **SMALL), 1)
+    (batch,) = collection.diluted(0.01).batches.values()
+    np.testing.assert_array_equal(batch.reports, collection.reports[: len(batch.reports)])
+    assert len(batch.reports) == round(28_500 / 0.99)
+
+
 def test_without_attackers_every_answer_is_the_raw_one():
     result = measure(poisoned(Scenario("none", **SMALL, share=0.0), 3))
     assert result.alarms == ()

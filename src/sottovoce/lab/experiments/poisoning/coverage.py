@@ -16,29 +16,35 @@ LARGEST = 10
 class CorrectedCoverage:
     """Shares of values whose interval has the truth: of all, the targets, the ten largest.
 
-    ``width`` is the mean standard error, in parts of that from the honest reports alone.
+    ``width`` and ``target_width`` are mean standard errors of all values and of the targets, in
+    parts of those from the honest reports alone.
     """
 
     all: float
     targets: float
     largest: float
     width: float
+    target_width: float
 
 
-def coverage(collection: Poisoned) -> CorrectedCoverage:
-    """Return how often the intervals of a corrected collection are right."""
-    estimate = defended(collection.collected).estimate(ADDRESS)
+def coverage(collection: Poisoned) -> CorrectedCoverage | None:
+    """Return how often the intervals of a corrected collection are right; None without an alarm."""
+    corrected = defended(collection.collected)
+    if corrected is collection.collected:
+        return None
+    estimate = corrected.estimate(ADDRESS)
     low, high = estimate.interval(LEVEL)
     truth = collection.truth * estimate.users
     inside: Bools = (low <= truth) & (truth <= high)
     count = len(collection.reports) - collection.attackers
     mechanism = collection.mechanism
     honest = mechanism.estimate(mechanism.tally(collection.reports[:count]))
-    width = (estimate.errors / estimate.users).mean() / (honest.errors / count).mean()
+    widths = (estimate.errors / estimate.users) / (honest.errors / count)
     largest = np.argsort(-collection.truth)[:LARGEST]
     return CorrectedCoverage(
         float(inside.mean()),
         float(inside[collection.targets].mean()),
         float(inside[largest].mean()),
-        float(width),
+        float(widths.mean()),
+        float(widths[collection.targets].mean()),
     )

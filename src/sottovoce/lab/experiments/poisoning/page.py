@@ -6,6 +6,7 @@ Every run is one piece of the experiment, named after its section, row and seed.
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from sottovoce.integrity.examine import examine
 from sottovoce.lab.experiments.pieces import Pieces
 from sottovoce.lab.experiments.poisoning.clean_rounds import CleanRound, examined, rounds
-from sottovoce.lab.experiments.poisoning.coverage import CorrectedCoverage, coverage
+from sottovoce.lab.experiments.poisoning.coverage import coverage
 from sottovoce.lab.experiments.poisoning.scenario import (
     Errors,
     Measured,
@@ -55,7 +56,8 @@ EVASIVE = (
 )
 CORRECTED = tuple(scenario for scenario in MAIN if scenario.name.startswith("MGA"))
 COVERED = tuple(
-    replace(scenario, users=30_000, size=256, epsilon=2.0, target_count=8) for scenario in CORRECTED
+    replace(scenario, users=30_000, size=256, epsilon=2.0, target_count=8)
+    for scenario in (*CORRECTED, *(each for each in EVASIVE if each.tries > 8))
 )
 SHARES = (0.002, 0.005, 0.01, 0.02, 0.05)
 TARGETS = (2, 5, 10, 20)
@@ -69,8 +71,8 @@ class Sizes:
 
     runs: int = 10
     other_runs: int = 2
-    power_runs: int = 3
-    coverage_runs: int = 2
+    power_runs: int = 10
+    coverage_runs: int = 30
     clean_rounds: int = 1000
 
 
@@ -168,46 +170,48 @@ def _power_section(pieces: Pieces, runs: int) -> str:
     lines = ["## Power", "", _POWER.format(runs=runs), ""]
     lines += ["| tries | targets | " + " | ".join(f"{100 * share:g} %" for share in SHARES) + " |"]
     lines += ["|---:|---:|" + "---:|" * len(SHARES)]
-    number = 0
-    for tries in TRIES:
-        for targets in TARGETS:
-            cells = []
-            for share in SHARES:
-                scenario = Scenario("power", share=share, target_count=targets, tries=tries)
-                first = FIRST_SEED + 100_000 + 100 * number
-                number += 1
-                seen = [_is_seen(pieces, scenario, seed) for seed in range(first, first + runs)]
-                cells.append(f"{np.mean(seen):.1f}")
-            lines.append(f"| {tries:,} | {targets} | " + " | ".join(cells) + " |")
+    for number, (tries, targets) in enumerate(product(TRIES, TARGETS)):
+        scenario = Scenario("power", share=max(SHARES), target_count=targets, tries=tries)
+        first = FIRST_SEED + 100_000 + 100 * number
+        seen = [_seen_at(pieces, scenario, seed) for seed in range(first, first + runs)]
+        cells = [f"{mean:.1f}" for mean in np.mean(seen, axis=0)]
+        lines.append(f"| {tries:,} | {targets} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def _is_seen(pieces: Pieces, scenario: Scenario, seed: int) -> bool:
-    def compute() -> bool:
-        collection = poisoned(scenario, seed)
-        return examine(collection.collected.task.plan, collection.collected, 0).alarm
+def _seen_at(pieces: Pieces, scenario: Scenario, seed: int) -> list[bool]:
+    """Return whether a test alarms, for every share of false reports among the same honest ones."""
 
-    name = f"power {scenario.tries} {scenario.target_count} {scenario.share} {seed}"
-    return bool(pieces.get(name, compute))
+    def compute() -> list[bool]:
+        collection = poisoned(scenario, seed)
+        diluted = [collection.diluted(share) for share in SHARES]
+        return [examine(each.task.plan, each, 0).alarm for each in diluted]
+
+    name = f"power {scenario.tries} {scenario.target_count} {seed}"
+    seen: list[bool] = pieces.get(name, compute)
+    return seen
 
 
 def _coverage_section(pieces: Pieces, runs: int) -> str:
     lines = ["## Intervals of corrected answers", "", _COVERAGE.format(runs=runs), ""]
-    lines += ["| attack | all values | targets | ten largest | of the honest error |"]
-    lines += ["|---|---:|---:|---:|---:|"]
+    lines += ["| attack | corrected | all values | targets | ten largest | error | of targets |"]
+    lines += ["|---|---:|---:|---:|---:|---:|---:|"]
     for number, scenario in enumerate(COVERED):
         first = FIRST_SEED + 200_000 + 1000 * number
-        found = [_covered(pieces, scenario, seed) for seed in range(first, first + runs)]
-        means = np.mean([[row.all, row.targets, row.largest, row.width] for row in found], axis=0)
-        lines.append(f"| {scenario.name} | " + " | ".join(f"{part:.3f}" for part in means) + " |")
+        measured = [_covered(pieces, scenario, seed) for seed in range(first, first + runs)]
+        found = [list(each.values()) for each in measured if each is not None]
+        cells = [f"{part:.3f}" for part in np.mean(found, axis=0)]
+        lines.append(f"| {scenario.name} | {len(found)} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def _covered(pieces: Pieces, scenario: Scenario, seed: int) -> CorrectedCoverage:
-    def compute() -> dict[str, float]:
-        return asdict(coverage(poisoned(scenario, seed)))
+def _covered(pieces: Pieces, scenario: Scenario, seed: int) -> dict[str, float] | None:
+    def compute() -> dict[str, float] | None:
+        found = coverage(poisoned(scenario, seed))
+        return None if found is None else asdict(found)
 
-    return CorrectedCoverage(**pieces.get(f"coverage {scenario.name} {seed}", compute))
+    covered: dict[str, float] | None = pieces.get(f"coverage {scenario.name} {seed}", compute)
+    return covered
 
 
 def _clean_section(pieces: Pieces, count: int) -> str:
@@ -259,11 +263,13 @@ means of {runs} runs.  *Seen* lists the tests that alarmed and in how many runs.
 the error without any false report, from the honest reports only."""
 _ACHIEVED = """What correction achieves: the error of ours in parts of that of LDPRecover, and of
 that of the honest reports alone."""
-_POWER = """Share of {runs} runs in which any test alarmed, by the share of false reports."""
+_POWER = """Share of {runs} runs in which any test alarmed, by the share of false reports among
+95,000 honest ones."""
 _COVERAGE = """Share of values whose 95 % interval contains the truth about the honest people,
-means of {runs} runs with 30,000 reports, 256 values, epsilon 2 and 8 targets.  Errors come from
-doing the whole correction again on halves of the reports.  The last column is the mean standard
-error, in parts of that from the honest reports alone."""
+means of {runs} runs with 30,000 reports, 256 values, epsilon 2 and 8 targets.  Runs without an
+alarm are not *corrected* and left out.  Errors come from doing the correction again on halves of
+the reports.  The last columns are the mean standard errors of all values and of the targets, in
+parts of those from the honest reports alone."""
 _CLEAN = """{count} honest rounds: Zipf 0 to 1.8 and five shapes after real data, 16 to 2^20
 values, 1,000 to 1,000,000 people, epsilon 0.5 to 3.  The least p-value of so many independent
 rounds is expected near 1 / rounds, or above where the bound is not tight."""

@@ -73,6 +73,13 @@ class Poisoned:
         """Return all reports, those of honest people first."""
         return self.collected.batches[ADDRESS].reports
 
+    def diluted(self, share: float) -> MemoryCollected:
+        """Return the same honest reports with so few of the false ones that they are this share."""
+        honest = len(self.reports) - self.attackers
+        attackers = round(honest * share / (1 - share))
+        batches = {ADDRESS: ReportBatch(self.reports[: honest + attackers])}
+        return MemoryCollected(self.collected.task).after(self.collected.rounds[0], batches)
+
     def frequencies(self, reports: Reports) -> Floats:
         """Return the raw frequencies of some reports."""
         return self.mechanism.estimate(self.mechanism.tally(reports)).frequencies
