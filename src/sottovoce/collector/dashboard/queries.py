@@ -18,7 +18,6 @@ Facts = dict[str, Any]
 _FEW = 12  # values of a column that is grouped by in an example
 _DRAWN = 40  # rows of an answer that are drawn
 _ROWS = 2_000  # that a page shows; a download has all
-_NONE = "\N{EN DASH}"
 
 
 def examples(domain: Tables) -> list[tuple[str, str]]:
@@ -121,9 +120,7 @@ def _written(figure: Figure, level: float) -> Facts:
 
 
 def _number(number: float, error: float) -> str:
-    if not isfinite(number):
-        return _NONE
-    return formatting.figure(number, error) if isfinite(error) else f"{number:,.4g}"
+    return formatting.figure(number, error)
 
 
 def _drawing(released: Released) -> str:
