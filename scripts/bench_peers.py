@@ -202,7 +202,7 @@ def report(results: dict[tuple[str, str, int], dict[str, Any]]) -> str:
 
 
 def short(results: dict[tuple[str, str, int], dict[str, Any]]) -> str:
-    """Return the table of the page about mechanisms: server time and bytes of every library, by oracle."""
+    """Return the table of docs/mechanisms.md: server time and bytes of every library."""
     names = [library.name for library in LIBRARIES]
     heads = [
         "oracle",

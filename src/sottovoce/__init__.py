@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from sottovoce.domains.strings import Strings
     from sottovoce.engine.memory import answer
     from sottovoce.lab.audit import audit
+    from sottovoce.lab.compare import compare
     from sottovoce.lab.simulate import simulate
     from sottovoce.plans.advise import advise
     from sottovoce.plans.frequencies.histogram import Histogram
@@ -92,6 +93,7 @@ _HOMES = {
     "advise": "sottovoce.plans.advise",
     "answer": "sottovoce.engine.memory",
     "audit": "sottovoce.lab.audit",
+    "compare": "sottovoce.lab.compare",
     "simulate": "sottovoce.lab.simulate",
 }
 
@@ -140,6 +142,7 @@ __all__ = [
     "advise",
     "answer",
     "audit",
+    "compare",
     "simulate",
 ]
 

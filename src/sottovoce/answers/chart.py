@@ -269,6 +269,46 @@ def density(answer: Any, path: str | Path | None = None, truth: Any = None, ax: 
     return _saved(figure, path)
 
 
+@dataclass(frozen=True)
+class ErrorCurve:
+    """The error of one mechanism by epsilon, measured and expected, as shares."""
+
+    name: str
+    epsilons: Sequence[float]
+    measured: Sequence[float]
+    expected: Sequence[float]
+
+
+def error_curves(
+    curves: Sequence[ErrorCurve], facts: str, path: str | Path | None = None, ax: Any = None
+) -> Any:
+    """Draw errors by epsilon on logarithmic scales: points are measured, lines expected."""
+    from matplotlib.ticker import NullFormatter
+
+    figure, axes = _axes(8, 4.6, ax)
+    for curve in curves:
+        (line,) = axes.plot(
+            curve.epsilons, [100 * error for error in curve.expected], linewidth=1.4
+        )
+        measured = [100 * error for error in curve.measured]
+        axes.plot(curve.epsilons, measured, "o", color=line.get_color(), label=curve.name)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xticks(sorted({epsilon for curve in curves for epsilon in curve.epsilons}))
+    for axis in (axes.xaxis, axes.yaxis):
+        _plain_numbers(axis)
+        axis.set_minor_formatter(NullFormatter())
+    axes.tick_params(which="both", length=0, labelsize=9, colors=_INK)
+    axes.grid(which="both", color="#e3e8ed")
+    axes.set_axisbelow(True)
+    axes.spines[:].set_visible(False)
+    axes.set_xlabel("epsilon", fontsize=9, color=_INK)
+    axes.set_ylabel("standard error of a share, %", fontsize=9, color=_INK)
+    axes.legend(frameon=False, fontsize=9)
+    _head(axes, "Error by mechanism", f"{facts}; points: measured, lines: expected")
+    return _saved(figure, path)
+
+
 @dataclass(frozen=True, eq=False)
 class _Panel:
     """One question: its rows, drawn as bars."""

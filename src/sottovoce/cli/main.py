@@ -23,6 +23,7 @@ COMMANDS = (
     "sql",
     "data",
     "simulate",
+    "compare",
     "advise",
     "audit",
     "bench",
