@@ -20,7 +20,7 @@ from typing import Any
 HERE = Path(__file__).parent
 PEERS = HERE.parent / ".peers"
 EVIDENCE = HERE.parent / "docs" / "evidence" / "peers.md"
-README = HERE.parent / "README.md"
+PAGE = HERE.parent / "docs" / "mechanisms.md"
 MARKS = ("<!-- make bench-peers writes from here -->", "<!-- to here -->")
 EPSILON = 1.0
 THEIRS = 10_000  # people; times are compared per person
@@ -85,8 +85,8 @@ def main() -> None:
     print(text)
     EVIDENCE.parent.mkdir(parents=True, exist_ok=True)
     EVIDENCE.write_text(text, encoding="utf-8")
-    before, _, rest = README.read_text(encoding="utf-8").partition(MARKS[0])
-    README.write_text(
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(MARKS[0])
+    PAGE.write_text(
         before + MARKS[0] + "\n" + short(results) + MARKS[1] + rest.partition(MARKS[1])[2],
         encoding="utf-8",
     )
@@ -202,7 +202,7 @@ def report(results: dict[tuple[str, str, int], dict[str, Any]]) -> str:
 
 
 def short(results: dict[tuple[str, str, int], dict[str, Any]]) -> str:
-    """Return the table of the README: server time and bytes of every library, by oracle."""
+    """Return the table of docs/mechanisms.md: server time and bytes of every library."""
     names = [library.name for library in LIBRARIES]
     heads = [
         "oracle",

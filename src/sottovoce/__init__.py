@@ -7,21 +7,39 @@ used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sottovoce.errors import MissingExtraError
+from sottovoce.errors import (
+    AccessError,
+    BudgetError,
+    CodecError,
+    ConcernWarning,
+    DomainError,
+    MismatchError,
+    MissingExtraError,
+    NoDataError,
+    ParameterError,
+    SottovoceError,
+    StateError,
+    UnavailableError,
+)
 
 if TYPE_CHECKING:
     from sottovoce.answers.answer import Answer
     from sottovoce.answers.answers import Answers
+    from sottovoce.answers.exported import ExportedAnswer
     from sottovoce.client.accepts import Accepts
+    from sottovoce.client.async_device import AsyncDevice
     from sottovoce.client.client import Client
     from sottovoce.client.device import Device
     from sottovoce.client.ledger import DiskLedger as Ledger
+    from sottovoce.client.remote_collector import AsyncCollector
+    from sottovoce.client.remote_collector import RemoteCollector as Collector
     from sottovoce.domains.bits import Bits
     from sottovoce.domains.buckets import Buckets
     from sottovoce.domains.sets import Sets
     from sottovoce.domains.strings import Strings
     from sottovoce.engine.memory import answer
     from sottovoce.lab.audit import audit
+    from sottovoce.lab.compare import compare
     from sottovoce.lab.simulate import simulate
     from sottovoce.plans.advise import advise
     from sottovoce.plans.frequencies.histogram import Histogram
@@ -47,12 +65,16 @@ _HOMES = {
     "AdaptiveTopItems": "sottovoce.plans.itemsets.adaptive_top_items",
     "Answer": "sottovoce.answers.answer",
     "Answers": "sottovoce.answers.answers",
+    "AsyncCollector": "sottovoce.client.remote_collector",
+    "AsyncDevice": "sottovoce.client.async_device",
     "Bits": "sottovoce.domains.bits",
     "Buckets": "sottovoce.domains.buckets",
     "Client": "sottovoce.client.client",
     "Collection": "sottovoce.tasks.collection",
+    "Collector": "sottovoce.client.remote_collector:RemoteCollector",
     "Device": "sottovoce.client.device",
     "Distribution": "sottovoce.plans.numbers.distribution",
+    "ExportedAnswer": "sottovoce.answers.exported",
     "HeavyHitters": "sottovoce.plans.heavy_hitters.heavy_hitters",
     "Histogram": "sottovoce.plans.frequencies.histogram",
     "Itemsets": "sottovoce.plans.itemsets.itemsets",
@@ -71,20 +93,30 @@ _HOMES = {
     "advise": "sottovoce.plans.advise",
     "answer": "sottovoce.engine.memory",
     "audit": "sottovoce.lab.audit",
+    "compare": "sottovoce.lab.compare",
     "simulate": "sottovoce.lab.simulate",
 }
 
 __all__ = [
     "Accepts",
+    "AccessError",
     "AdaptiveTopItems",
     "Answer",
     "Answers",
+    "AsyncCollector",
+    "AsyncDevice",
     "Bits",
     "Buckets",
+    "BudgetError",
     "Client",
+    "CodecError",
     "Collection",
+    "Collector",
+    "ConcernWarning",
     "Device",
     "Distribution",
+    "DomainError",
+    "ExportedAnswer",
     "HeavyHitters",
     "Histogram",
     "Itemsets",
@@ -92,23 +124,31 @@ __all__ = [
     "Ledger",
     "Marginals",
     "Mean",
+    "MismatchError",
+    "MissingExtraError",
+    "NoDataError",
+    "ParameterError",
     "Sets",
+    "SottovoceError",
     "SpendingWindow",
+    "StateError",
     "Strings",
     "Survey",
     "Table",
     "Task",
     "TopItems",
     "Tracking",
+    "UnavailableError",
     "advise",
     "answer",
     "audit",
+    "compare",
     "simulate",
 ]
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])
 
 
 def __getattr__(name: str) -> Any:

@@ -1,5 +1,6 @@
 """Figures: drawn without global state, readable back from their parts."""
 
+import io
 import subprocess
 import sys
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.answers.chart import bars, grid
+from sottovoce.answers.chart import bars, grid, heat
 from sottovoce.errors import ParameterError
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -83,3 +84,52 @@ def test_drawing_leaves_pyplot_alone():
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_every_outcome_is_drawn_into_given_axes(pets, survey):
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    left, right = figure.subplots(1, 2)
+    assert pets.plot(ax=left) is figure
+    assert len(left.patches) == 4
+    survey.plot(ax=right)
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert titles == ["pets", "pet", "age", "item"]
+    with pytest.raises(ParameterError, match="must be made by subplots"):
+        survey.plot(ax=Figure().add_axes((0, 0, 1, 1)))
+
+
+def test_a_mean_is_drawn_with_axis_title_and_without_offset(tmp_path):
+    task = sv.Task("income", sv.Mean(0, 10_000_000), 1.0)
+    answer = sv.simulate(task, [9_000_000.0] * 500, seed=1)
+    figure = answer.plot(tmp_path / "mean.png")
+    (axes,) = figure.axes
+    assert axes.get_xlabel()
+    assert axes.get_title(loc="left") == "income"
+    figure.savefig(io.BytesIO())  # lays the figure out
+    assert axes.xaxis.get_offset_text().get_text() == ""
+    assert any("," in label.get_text() for label in axes.get_xticklabels())
+    assert answer.frame("pandas")["value"].tolist() == ["mean"]
+
+
+def test_a_density_names_both_axes():
+    answer = sv.simulate(sv.Task("age", sv.Distribution(0, 120), 2.0), [40.0] * 300, seed=1)
+    (axes,) = answer.plot().axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("age", "density")
+
+
+def test_a_map_of_noise_stays_pale_and_has_its_numbers():
+    noise = np.array([[0.0, 0.002], [0.002, 0.0]])
+    axes = heat(["a", "b"], {"estimated": noise}, edges=[(0, 1)]).axes[0]
+    assert axes.images[0].get_clim() == (0, 0.1)
+    assert [text.get_text() for text in axes.texts] == ["0.00", "0.00"]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["pair of the tree"]
+
+
+def test_no_label_is_cut_at_the_margin(pets):
+    figure = bars(pets)
+    figure.savefig(io.BytesIO())  # lays the figure out
+    (axes,) = figure.axes
+    boxes = [label.get_window_extent() for label in axes.get_yticklabels()]
+    assert min(box.x0 for box in boxes) >= 0.1 * figure.dpi

@@ -36,7 +36,7 @@ def test_json_csv_and_text_say_the_same():
     (mean, _) = csv.DictReader(io.StringIO(ANSWER.to_csv()))
     assert float(mean["estimate"]) == 41.5
     assert "age: 1,234 users, epsilon 2, raw, piecewise" in str(ANSWER)
-    assert "41.5  95 % in [40.5" in str(ANSWER)
+    assert "41.50  95 % in [40.52" in str(ANSWER)
 
 
 def test_figures_do_not_count_people_and_take_no_post_processing():

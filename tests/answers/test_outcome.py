@@ -34,7 +34,7 @@ class Tiny(Outcome):
     def at(self, level):
         return replace(self, level=level)
 
-    def plot(self, path=None, *, truth=None):
+    def plot(self, path=None, *, truth=None, ax=None):
         return path, truth
 
 

@@ -123,3 +123,44 @@ def test_bounds_allow_for_a_share_of_false_reports(run, sealed):
     assert "One false report: adds at most" in shown
     refused = run("answer", "count", "--data", sealed, "--fakes", 1)
     assert refused.exit_code != 0
+
+
+def collect_finished(folder, task, values):
+    """Collect a task in a folder to its end."""
+    store = SqliteStore(folder / "collector.db")
+    collector = Collector(store, folder, clock)
+    collector.create(text(task), toml=False)
+    send(collector, task.name, crowd.messages(task, values, rng=SeededRng(1)))
+    collector.close(task.name, at_once=True)
+    collector.advance()
+    store.close()
+
+
+def test_a_distribution_is_answered_by_mean_and_quantiles(run, tmp_path):
+    rules = Collection(minimum=2, grace=0)
+    task = sv.Task("age", sv.Distribution(0, 120), 2.0, collection=rules)
+    collect_finished(tmp_path, task, [40.0] * 200)
+    shown = run("answer", "age", "--data", tmp_path).stdout
+    rows = {line.split("  ")[0]: line for line in shown.splitlines()}
+    assert {"mean", "variance", "5 %", "50 %", "95 %"} <= set(rows)
+    assert "512 intervals" in shown
+    assert len(rows["mean"].split()[1]) <= 5  # digits for people, not six of them
+    assert len(shown.splitlines()) < 30
+
+
+def test_a_mean_can_be_drawn(run, tmp_path):
+    rules = Collection(minimum=2, grace=0)
+    task = sv.Task("age", sv.Mean(0, 120), 2.0, collection=rules)
+    collect_finished(tmp_path, task, [40.0] * 50)
+    file = tmp_path / "mean.png"
+    assert run("answer", "age", "--data", tmp_path, "--plot", file).exit_code == 0
+    assert file.stat().st_size > 1000
+
+
+def test_a_long_table_shows_the_largest_rows(run, tmp_path):
+    rules = Collection(minimum=2, grace=0)
+    task = sv.Task("number", sv.Histogram(range(60)), 2.0, collection=rules)
+    collect_finished(tmp_path, task, [7] * 300)
+    shown = run("answer", "number", "--data", tmp_path).stdout.splitlines()
+    assert shown[2].startswith("7 ")
+    assert any("35 more values" in line for line in shown)

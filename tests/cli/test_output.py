@@ -27,10 +27,11 @@ def test_warnings_do_not_disturb_the_output(capsys):
     assert (printed.out, printed.err) == ("", "Warning: be careful\n")
 
 
-def test_people_are_counted_whole_and_figures_with_five_digits():
+def test_people_are_counted_whole_and_figures_have_digits_of_their_error():
     row = {"truth": 1200.0, "estimate": 1234.4, "low": 1100.2, "high": 1368.9, "share": 0.1234}
+    row["error"] = 1.5
     assert output.people_cells(row) == ("1,200", "1,234", "[1,100, 1,369]", "12.3 %")
-    assert output.figure_cells(row) == ("1,200", "1,234.4", "[1,100.2, 1,368.9]")
+    assert output.figure_cells(row) == ("1,200.0", "1,234.4", "[1,100.2, 1,368.9]")
 
 
 def test_no_progress_is_drawn_where_nobody_watches():

@@ -301,3 +301,15 @@ def test_json_on_a_real_command_line_is_the_only_output(pets):
     )
     assert json.loads(done.stdout)["name"] == "pet"
     assert done.stderr == ""
+
+
+def test_what_chance_may_reach_is_marked_as_noise(run, write):
+    words = write(["word"], [["ja"]] * 400 + [[f"w{index}"] for index in range(100)])
+    found = run(
+        *("simulate", words, "--column", "word", "--heavy-hitters", "--bytes", 4, "--top", 4),
+        *("--epsilon", 4, "--seed", 1),
+    )
+    assert found.exit_code == 0, found.stderr
+    lines = {line.split(" ")[0]: line for line in found.stdout.splitlines()}
+    assert "within noise" not in lines["ja"]
+    assert any(line.rstrip().endswith("within noise") for line in lines.values())

@@ -233,3 +233,19 @@ def test_the_chances_of_lengths_are_a_law_that_falls():
         assert max(endings) == 8 * length
     chances = list(Strings(20).endings.values())[:-1]
     assert chances == sorted(chances, reverse=True)
+
+
+@given(texts, texts)
+@example("\x07", "\\x07")
+@example("\\\x07", "\\\\x07")
+@example("\\\\x07", "\\\x07")
+def test_no_two_texts_are_shown_alike(first, second):
+    domain = Strings(30)
+    numbers = [number_of(domain, text) for text in (first, second)]
+    shown = [domain.shown(number) for number in numbers]
+    assert (numbers[0] == numbers[1]) == (shown[0] == shown[1])
+
+
+def test_ordinary_backslashes_are_shown_as_they_are():
+    domain = Strings(20)
+    assert domain.shown(number_of(domain, "C:\\dir")) == "C:\\dir"

@@ -6,7 +6,9 @@ import threading
 import pytest
 
 from sottovoce.errors import UnavailableError
+from sottovoce.web import problems
 from sottovoce.web.health import HealthHandlers
+from sottovoce.web.operation import SERVICE_OPERATIONS
 
 
 def unavailable():
@@ -38,3 +40,11 @@ def test_requests_that_come_together_share_one_check():
 
     assert asyncio.run(ask()) == [b"ready\n"] * 5
     assert len(checks) == 1
+
+
+def test_the_types_of_problem_documents_lead_to_their_row():
+    page = asyncio.run(HealthHandlers(unavailable, bytes).get_errors(None)).body.decode()
+    for problem in problems.CATALOGUE.values():
+        address, _, anchor = problems.document(problem)["type"].partition("#")
+        assert address in {operation.path for operation in SERVICE_OPERATIONS}
+        assert f'id="{anchor}"' in page

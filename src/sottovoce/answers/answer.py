@@ -137,13 +137,17 @@ class Answer(Outcome):
         return None if cells is None else cells.largest.to_dict()
 
     def plot(
-        self, path: str | Path | None = None, *, truth: Mapping[str, float] | None = None
+        self,
+        path: str | Path | None = None,
+        *,
+        truth: Mapping[str, float] | None = None,
+        ax: Any = None,
     ) -> Any:
         """Draw the most frequent values with their intervals; saves the figure to ``path``."""
         export.optional("matplotlib", "plot")
         from sottovoce.answers.chart import bars
 
-        return bars(self, path, truth)
+        return bars(self, path, truth, ax)
 
     def summary(self, most: int) -> list[dict[str, Any]]:
         """Return bands of neighbouring numbers, or the most frequent values."""

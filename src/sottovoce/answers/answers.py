@@ -91,12 +91,13 @@ class Answers(Outcome, Mapping[str, Answer]):
         path: str | Path | None = None,
         *,
         truth: Mapping[str, Mapping[str, float]] | None = None,
+        ax: Any = None,
     ) -> Any:
         """Draw one panel for every question; saves the figure to ``path``."""
         export.optional("matplotlib", "plot")
         from sottovoce.answers.chart import grid
 
-        return grid(self, path, truth)
+        return grid(self, path, truth, ax)
 
     def __str__(self) -> str:
         return "\n\n".join(str(part) for part in self.parts.values())

@@ -12,6 +12,7 @@ import numpy as np
 from sottovoce.answers.answer import Answer
 from sottovoce.answers.answers import Answers
 from sottovoce.answers.number_answer import NumberAnswer
+from sottovoce.answers.side_views import DARK_INFORMATION
 from sottovoce.answers.summary import Row, shown
 from sottovoce.errors import MissingExtraError, ParameterError
 
@@ -19,26 +20,42 @@ MAX_VALUES = 30
 _LONGEST = 32  # characters of a value's name
 _BAR, _FRAME = 0.27, 1.3  # inches of a bar, and of a panel's title and axis
 _CLEAR, _FAINT, _INK, _TRUTH, _MENDED = "#4c84b6", "#c5d6e6", "#22313f", "#e4572e", "#2a9d5c"
+_PALE_INK = "#5b6b7a"
+_MARGIN = 0.12  # inches around a figure
+_NUMBERED = 12  # names of a map whose cells have room for numbers
 
 Truth = Mapping[str, float]
 
 
-def bars(answer: Answer, path: str | Path | None = None, truth: Truth | None = None) -> Any:
+def bars(
+    answer: Answer, path: str | Path | None = None, truth: Truth | None = None, ax: Any = None
+) -> Any:
     """Draw the most frequent values or bands; ``truth`` counts people per value."""
     panel = _Panel(answer, shown(answer, MAX_VALUES), truth)
-    figure = _figure(8, panel.height)
-    panel.draw(figure.subplots())
+    figure, axes = _axes(8, panel.height, ax)
+    panel.draw(axes)
     return _saved(figure, path)
 
 
 def grid(
-    answers: Answers, path: str | Path | None = None, truths: Mapping[str, Truth] | None = None
+    answers: Answers,
+    path: str | Path | None = None,
+    truths: Mapping[str, Truth] | None = None,
+    ax: Any = None,
 ) -> Any:
-    """Draw the answers to several questions in two columns of about equal height."""
+    """Draw the answers to several questions in two columns of about equal height.
+
+    In the place of given axes they stand below each other.
+    """
     panels = [
         _Panel(part, shown(part, MAX_VALUES), (truths or {}).get(name))
         for name, part in answers.items()
     ]
+    if ax is not None:
+        heights = [panel.height for panel in panels]
+        for axes, panel in zip(_stacked_axes(ax, heights), panels, strict=True):
+            panel.draw(axes)
+        return _saved(ax.figure, path)
     stacks = _stacked(panels) if len(panels) > 1 else [panels]
     tallest = max(sum(panel.height for panel in stack) for stack in stacks)
     figure = _figure(7 * len(stacks), tallest)
@@ -84,12 +101,19 @@ def beside(answer: Answer, path: str | Path | None = None, truth: Truth | None =
 
 
 def figures(
-    answer: NumberAnswer, path: str | Path | None = None, truth: Truth | None = None
+    answer: NumberAnswer,
+    path: str | Path | None = None,
+    truth: Truth | None = None,
+    ax: Any = None,
 ) -> Any:
     """Draw every figure of a number with its interval, each on a scale of its own."""
     rows = answer.rows()
-    canvas = _figure(8, _FRAME + 0.7 * len(rows))
-    panels = canvas.subplots(len(rows), 1, squeeze=False)[:, 0]
+    if ax is None:
+        canvas = _figure(8, _FRAME + 0.7 * len(rows))
+        panels = list(canvas.subplots(len(rows), 1, squeeze=False)[:, 0])
+    else:
+        canvas = ax.figure
+        panels = _stacked_axes(ax, [1.0] * len(rows))
     for axes, row in zip(panels, rows, strict=True):
         reach = [[row["estimate"] - row["low"]], [row["high"] - row["estimate"]]]
         axes.errorbar(
@@ -97,13 +121,16 @@ def figures(
         )
         if truth and row["value"] in truth:
             axes.plot([truth[row["value"]]], [0], "D", color=_TRUTH, markersize=5)
-        axes.set_yticks([0], [_short(row["value"])])
+        axes.set_yticks([0], [_short(row["value"])], parse_math=False)
+        axes.set_ylim(-1, 1)
         axes.spines[["top", "right", "left"]].set_visible(False)
-    panels[0].set_title(
-        f"{answer.name}: {100 * answer.level:g} % intervals, {answer.users:,} users",
-        loc="left",
-        fontsize=11,
-    )
+        axes.tick_params(axis="y", length=0)
+        axes.tick_params(labelsize=9, colors=_INK)
+        _plain_numbers(axes.xaxis)
+    panels[-1].set_xlabel("on the scale of the task", fontsize=9, color=_INK)
+    level = f"{100 * answer.level:g} % intervals"
+    facts = f"{answer.users:,} users, epsilon {answer.epsilon:g}, {answer.mechanism}, {level}"
+    _head(panels[0], answer.name, facts)
     return _saved(canvas, path)
 
 
@@ -113,10 +140,13 @@ def heat(
     path: str | Path | None = None,
     edges: Sequence[Any] = (),
 ) -> Any:
-    """Draw a number for every pair of names, one panel per table; ``edges`` are framed pairs."""
-    figure = _figure(1 + 4.2 * len(tables), 4.6)
+    """Draw a number for every pair of names, one panel per table; ``edges`` are framed pairs.
+
+    The colours reach at least to 0.1 nats: a map of nothing but noise stays pale.
+    """
+    figure = _figure(1 + 4.2 * len(tables), 4.9)
     panels = figure.subplots(1, len(tables), squeeze=False)[0]
-    most = max(float(np.nanmax(table)) for table in tables.values()) or 1.0
+    most = max(DARK_INFORMATION, *(float(np.nanmax(table)) for table in tables.values()))
     for axes, (title, table) in zip(panels, tables.items(), strict=True):
         image = axes.imshow(table, cmap="Blues", vmin=0, vmax=most)
         axes.set_title(title, loc="left", fontsize=11, color=_INK)
@@ -125,25 +155,47 @@ def heat(
         )
         axes.set_yticks(range(len(names)), [_short(name) for name in names], fontsize=8)
         axes.spines[:].set_visible(False)
+        axes.tick_params(length=0)
+        _write_numbers(axes, table, most)
         for first, second in edges:
-            across, down = [first, second], [second, first]
-            axes.plot(
-                across, down, "s", markersize=9, markerfacecolor="none", markeredgecolor=_TRUTH
-            )
+            for column, row in ((first, second), (second, first)):
+                axes.add_patch(_frame(column, row))
+    if edges:
+        tree = [_frame(0, 0)]
+        panels[0].legend(
+            tree,
+            ["pair of the tree"],
+            loc="lower left",
+            bbox_to_anchor=(0, 1.07),
+            frameon=False,
+            fontsize=9,
+            handlelength=1,
+            handleheight=1,
+        )
     figure.colorbar(image, ax=list(panels), shrink=0.8, label="mutual information (nats)")
     return _saved(figure, path)
 
 
+@dataclass(frozen=True)
+class GroupedNumbers:
+    """One number for each of several groups, and what they rest on."""
+
+    name: str
+    rows: Sequence[tuple[str, Any]]
+    level: float
+    facts: str
+
+
 def groups(
-    rows: Sequence[tuple[str, Any]],
-    name: str,
-    level: float,
+    numbers: GroupedNumbers,
     path: str | Path | None = None,
     truth: Truth | None = None,
+    ax: Any = None,
 ) -> Any:
     """Draw one number of several groups, each with its interval; unstable ones are faint."""
-    figure = _figure(8, _FRAME + _BAR * len(rows))
-    axes, places = figure.subplots(), range(len(rows))
+    rows, level = numbers.rows, numbers.level
+    figure, axes = _axes(8, _FRAME + _BAR * len(rows), ax)
+    places = range(len(rows))
     values = [number.value for _, number in rows]
     intervals = [number.interval(level) for _, number in rows]
     reach: list[list[float]] = [[], []]
@@ -178,14 +230,15 @@ def groups(
         )
     axes.set_yticks(places, [_short(group) for group, _ in rows], parse_math=False)
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    _clean(axes, name)
+    _clean(axes, numbers.name)
+    _plain_numbers(axes.xaxis)
+    _head(axes, numbers.name, numbers.facts)
     return _saved(figure, path)
 
 
-def density(answer: Any, path: str | Path | None = None, truth: Any = None) -> Any:
+def density(answer: Any, path: str | Path | None = None, truth: Any = None, ax: Any = None) -> Any:
     """Draw the density of a number with a band; ``truth`` counts people per interval."""
-    figure = _figure(8, 4.2)
-    axes = figure.subplots()
+    figure, axes = _axes(8, 4.2, ax)
     low, high = answer.estimate.interval(answer.level)
     scale = 1 / (answer.edges[1:] - answer.edges[:-1]) / answer.estimate.population
     band = f"{100 * answer.level:g} % band"
@@ -208,16 +261,51 @@ def density(answer: Any, path: str | Path | None = None, truth: Any = None) -> A
             label="truth",
             zorder=2,
         )
-    title = _short(answer.name)
-    axes.set_title(
-        title, loc="left", fontsize=12, fontweight="bold", color=_INK, pad=22, parse_math=False
-    )
-    facts = _Panel(answer, [], None).facts
-    axes.annotate(
-        facts, (0, 1), (0, 8), "axes fraction", "offset points", fontsize=9, color="#5b6b7a"
-    )
-    _clean(axes, "", "y")
+    _head(axes, answer.name, _Panel(answer, [], None).facts)
+    _clean(axes, _short(answer.name), "y")
+    axes.set_ylabel("density", fontsize=9, color=_INK)
+    _plain_numbers(axes.xaxis)
     axes.set_ylim(bottom=0)
+    return _saved(figure, path)
+
+
+@dataclass(frozen=True)
+class ErrorCurve:
+    """The error of one mechanism by epsilon, measured and expected, as shares."""
+
+    name: str
+    epsilons: Sequence[float]
+    measured: Sequence[float]
+    expected: Sequence[float]
+
+
+def error_curves(
+    curves: Sequence[ErrorCurve], facts: str, path: str | Path | None = None, ax: Any = None
+) -> Any:
+    """Draw errors by epsilon on logarithmic scales: points are measured, lines expected."""
+    from matplotlib.ticker import NullFormatter
+
+    figure, axes = _axes(8, 4.6, ax)
+    for curve in curves:
+        (line,) = axes.plot(
+            curve.epsilons, [100 * error for error in curve.expected], linewidth=1.4
+        )
+        measured = [100 * error for error in curve.measured]
+        axes.plot(curve.epsilons, measured, "o", color=line.get_color(), label=curve.name)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xticks(sorted({epsilon for curve in curves for epsilon in curve.epsilons}))
+    for axis in (axes.xaxis, axes.yaxis):
+        _plain_numbers(axis)
+        axis.set_minor_formatter(NullFormatter())
+    axes.tick_params(which="both", length=0, labelsize=9, colors=_INK)
+    axes.grid(which="both", color="#e3e8ed")
+    axes.set_axisbelow(True)
+    axes.spines[:].set_visible(False)
+    axes.set_xlabel("epsilon", fontsize=9, color=_INK)
+    axes.set_ylabel("standard error of a share, %", fontsize=9, color=_INK)
+    axes.legend(frameon=False, fontsize=9)
+    _head(axes, "Error by mechanism", f"{facts}; points: measured, lines: expected")
     return _saved(figure, path)
 
 
@@ -277,19 +365,7 @@ class _Panel:
             range(len(self.rows)), [_short(row["value"]) for row in self.rows], parse_math=False
         )
         axes.set_ylim(len(self.rows) - 0.4, -0.6)
-        title = _short(self.answer.name)
-        axes.set_title(
-            title, loc="left", fontsize=12, fontweight="bold", color=_INK, pad=22, parse_math=False
-        )
-        axes.annotate(
-            self.facts,
-            (0, 1),
-            (0, 8),
-            "axes fraction",
-            "offset points",
-            fontsize=9,
-            color="#5b6b7a",
-        )
+        _head(axes, self.answer.name, self.facts)
 
     @property
     def facts(self) -> str:
@@ -298,6 +374,47 @@ class _Panel:
         scaled = f" of {estimate.population:,}" if estimate.population > estimate.users else ""
         users = f"{estimate.users:,}{scaled} users"
         return f"{users}, epsilon {estimate.epsilon:g}, {self.answer.mechanism}"
+
+
+def _head(axes: Any, title: str, facts: str) -> None:
+    """Put a title above the axes, and what the drawing rests on below the title."""
+    axes.set_title(
+        _short(title),
+        loc="left",
+        fontsize=12,
+        fontweight="bold",
+        color=_INK,
+        pad=22,
+        parse_math=False,
+    )
+    axes.annotate(
+        facts, (0, 1), (0, 8), "axes fraction", "offset points", fontsize=9, color=_PALE_INK
+    )
+
+
+def _plain_numbers(axis: Any) -> None:
+    """Write ticks as whole numbers with commas, never as a remainder beside an offset."""
+    from matplotlib.ticker import FuncFormatter
+
+    axis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:,.10g}"))
+
+
+def _frame(column: int, row: int) -> Any:
+    """Return a frame around one cell of a map."""
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((column - 0.45, row - 0.45), 0.9, 0.9, fill=False, edgecolor=_TRUTH, lw=1.6)
+
+
+def _write_numbers(axes: Any, table: Any, most: float) -> None:
+    """Write the number of every pair into its cell, if there is room."""
+    if len(table) > _NUMBERED:
+        return
+    for row, column in zip(*np.nonzero(~np.eye(len(table), dtype=bool)), strict=True):
+        number = float(table[row, column])
+        if isfinite(number):
+            colour = "white" if number > most / 2 else _INK
+            axes.text(column, row, f"{number:.2f}", ha="center", va="center", color=colour)
 
 
 def _clean(axes: Any, label: str = "share of people, %", lines: str = "x") -> None:
@@ -329,11 +446,32 @@ def _stacked(panels: list[_Panel]) -> list[list[_Panel]]:
 def _figure(width: float, height: float) -> Any:
     try:
         from matplotlib.figure import Figure
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
     except ImportError:
         raise MissingExtraError(
             "matplotlib is not installed: pip install 'sottovoce[plot]'"
         ) from None
-    return Figure(figsize=(width, max(height, 2.6)), layout="constrained")
+    layout = ConstrainedLayoutEngine(w_pad=_MARGIN, h_pad=_MARGIN)
+    return Figure(figsize=(width, max(height, 2.6)), layout=layout)
+
+
+def _axes(width: float, height: float, ax: Any) -> tuple[Any, Any]:
+    """Return a new figure with axes, or the given axes with their figure."""
+    if ax is not None:
+        return ax.figure, ax
+    figure = _figure(width, height)
+    return figure, figure.subplots()
+
+
+def _stacked_axes(ax: Any, heights: Sequence[float]) -> list[Any]:
+    """Put several axes below each other in the place of the given ones."""
+    place = ax.get_subplotspec()
+    if place is None:
+        raise ParameterError("`ax` must be made by subplots() here: it is divided into several")
+    figure = ax.figure
+    ax.remove()
+    parts = place.subgridspec(len(heights), 1, height_ratios=heights)
+    return [figure.add_subplot(part) for part in parts]
 
 
 def _saved(figure: Any, path: str | Path | None) -> Any:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
-from sottovoce.answers import attacked, export
+from sottovoce.answers import attacked, digits, export
 from sottovoce.answers.guarantee import Guarantee, ShuffledReports
 from sottovoce.answers.outcome import Outcome, Row
 from sottovoce.core.estimate import Total
@@ -77,13 +77,17 @@ class NumberAnswer(Outcome):
         return rows
 
     def plot(
-        self, path: str | Path | None = None, *, truth: Mapping[str, float] | None = None
+        self,
+        path: str | Path | None = None,
+        *,
+        truth: Mapping[str, float] | None = None,
+        ax: Any = None,
     ) -> Any:
         """Draw every figure with its interval; saves the figure to ``path``."""
         export.optional("matplotlib", "plot")
         from sottovoce.answers.chart import figures
 
-        return figures(self, path, truth)
+        return figures(self, path, truth, ax)
 
     def __str__(self) -> str:
         steps = f", {' then '.join(self.steps)}" if self.steps else ", raw"
@@ -93,9 +97,10 @@ class NumberAnswer(Outcome):
         lines = [head, ""]
         width = max(len(row["value"]) for row in self.rows())
         for row in self.rows():
-            bounds = f"[{row['low']:,.6g}, {row['high']:,.6g}]"
+            bounds = digits.interval(row["low"], row["high"], row["error"])
             level = f"{100 * self.level:g} % in {bounds}"
-            lines.append(f"{row['value']:<{width}}  {row['estimate']:>12,.6g}  {level}")
+            estimate = digits.figure(row["estimate"], row["error"])
+            lines.append(f"{row['value']:<{width}}  {estimate:>12}  {level}")
             if self.fakes is not None:
                 lines.append(_attacked_line(row, self.fakes, width))
         remark = [self.details["remark"]] if "remark" in self.details else []
@@ -110,5 +115,5 @@ def _influence(figure: Total) -> dict[str, float] | None:
 
 def _attacked_line(row: Row, fakes: float, width: int) -> str:
     low, high = (row[column] for column in attacked.COLUMNS)
-    bounds = "no bound" if low is None else f"[{low:,.6g}, {high:,.6g}]"
+    bounds = digits.interval(low, high, row["error"])
     return f"{'':<{width}}  {'':>12}  {bounds} {attacked.sentence(fakes)}"

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 from sottovoce.answers import export
 from sottovoce.answers.guarantee import Guarantee, ShuffledReports
+from sottovoce.answers.notebook import MAX_ROWS
 from sottovoce.answers.plain_data import PlainData
 from sottovoce.answers.side_views import SideViews
 from sottovoce.errors import ParameterError
@@ -84,8 +85,11 @@ class Outcome(PlainData):
         return self
 
     @abstractmethod
-    def plot(self, path: str | Path | None = None, *, truth: Any = None) -> Any:
-        """Draw the outcome beside the truth, if that is known; save the figure to ``path``."""
+    def plot(self, path: str | Path | None = None, *, truth: Any = None, ax: Any = None) -> Any:
+        """Draw the outcome beside the truth, if that is known; save the figure to ``path``.
+
+        With ``ax`` it is drawn there, into a figure of the caller's.
+        """
 
     def summary(self, most: int) -> list[Row]:
         """Return at most ``most`` rows; ``members`` are the values that a row stands for."""
@@ -106,6 +110,18 @@ class Outcome(PlainData):
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
         return {**self.about, "rows": self.rows()}
+
+    def rows_to_show(self, most: int) -> list[Row]:
+        """Return at most ``most`` rows for people to read."""
+        rows = self.summary(most)
+        return [{name: row[name] for name in row if name != "members"} for row in rows]
+
+    def to_show(self) -> dict[str, Any]:
+        shown = self.highlights()
+        if shown.single:
+            return {**shown.about, "rows": shown.rows_to_show(MAX_ROWS)}
+        parts = shown.questions()
+        return {**shown.about, "answers": {name: part.to_show() for name, part in parts.items()}}
 
     def to_csv(self) -> str:
         """Return the rows as CSV with a header."""

@@ -1,9 +1,9 @@
-"""What can be written as plain data, and therefore as JSON."""
+"""What can be written as plain data, and therefore as JSON and as HTML."""
 
 from abc import ABC, abstractmethod
 from typing import Any
 
-from sottovoce.answers import export
+from sottovoce.answers import export, notebook
 
 
 class PlainData(ABC):
@@ -16,3 +16,11 @@ class PlainData(ABC):
     def to_json(self) -> str:
         """Return everything as JSON."""
         return export.json_text(self.to_dict())
+
+    def to_show(self) -> dict[str, Any]:
+        """Return what a notebook shows, as plain data; a long outcome shows a part of its rows."""
+        return self.to_dict()
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return notebook.html_text(self.to_show(), getattr(self, "name", ""))

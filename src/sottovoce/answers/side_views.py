@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 
+# The mutual information in nats at which a cell of a map is dark at the earliest, so that a map of
+# nothing but noise stays pale.
+DARK_INFORMATION = 0.1
+
 
 @dataclass(frozen=True)
 class PairView:

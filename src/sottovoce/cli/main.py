@@ -23,9 +23,11 @@ COMMANDS = (
     "sql",
     "data",
     "simulate",
+    "compare",
     "advise",
     "audit",
     "bench",
+    "doctor",
 )
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sottovoce.answers.digits import figure, interval
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
@@ -59,11 +61,20 @@ def table(compared: "ComparedPart", most: int) -> "Table":
         cells = list(people_cells(row) if people else figure_cells(row))
         if robust:
             cells.append(percent(row["robust_to"]))
-        marks = [_missed(covered=row["covered"])]
+        marks = [_mark(row)]
         if attacked:
             marks += [Text(attacked_cell(row)), _missed(covered=row.get("covered_attacked", True))]
         shown.add_row(Text(row["value"]), *map(Text, cells), *marks)
     return shown
+
+
+def _mark(row: "Row") -> "Text":
+    """Return what to know of a row: that its interval misses the truth, or that it is noise."""
+    from rich.text import Text
+
+    if row["covered"] and not row.get("significant", True):
+        return Text("within noise", style="dim")
+    return _missed(covered=row["covered"])
 
 
 def _missed(*, covered: bool) -> "Text":
@@ -83,7 +94,7 @@ def attacked_cell(row: "Row") -> str:
     low, high = row["low_attacked"], row["high_attacked"]
     if low is None:
         return "no bound"
-    return f"[{low:,.0f}, {high:,.0f}]" if "share" in row else f"[{low:,.5g}, {high:,.5g}]"
+    return f"[{low:,.0f}, {high:,.0f}]" if "share" in row else interval(low, high, row["error"])
 
 
 def people_cells(row: "Row") -> tuple[str, ...]:
@@ -94,11 +105,9 @@ def people_cells(row: "Row") -> tuple[str, ...]:
 
 def figure_cells(row: "Row") -> tuple[str, ...]:
     """Return truth, estimate and interval of a figure on a scale of its own."""
-    return (
-        f"{row['truth']:,.5g}",
-        f"{row['estimate']:,.5g}",
-        f"[{row['low']:,.5g}, {row['high']:,.5g}]",
-    )
+    error = row["error"]
+    bounds = interval(row["low"], row["high"], error)
+    return figure(row["truth"], error), figure(row["estimate"], error), bounds
 
 
 def coverage(comparison: "Comparison") -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sottovoce.cli.collector_options import data, opened
+from sottovoce.cli.collector_options import any_collector, opened, remote
+from sottovoce.cli.completion import task_names
 from sottovoce.cli.output import as_json, print_json
 from sottovoce.errors import NoDataError, ParameterError
 
@@ -20,8 +21,10 @@ _WRITE = click.Path(dir_okay=False, writable=True, path_type=Path)
 
 @click.command("sql")
 @click.argument("query")
-@click.option("--task", required=True, help="The name of a task about tables.")
-@data
+@click.option(
+    "--task", required=True, shell_complete=task_names, help="The name of a task about tables."
+)
+@any_collector
 @click.option(
     "--level",
     type=click.FloatRange(0.5, 0.9999),
@@ -40,9 +43,7 @@ _WRITE = click.Path(dir_okay=False, writable=True, path_type=Path)
 @click.option("--csv", "csv_path", type=_WRITE, help="Write the rows to a file.")
 @click.option("--plot", "plot_path", type=_WRITE, help="Draw the first number by group to a file.")
 @as_json
-def command(
-    query: str, task: str, data: Path, database: str, *, as_json: bool, **options: Any
-) -> None:
+def command(query: str, task: str, *, as_json: bool, **options: Any) -> None:
     """Answer a QUERY in SQL; what rests on too few users is suppressed.
 
     Tables are joined on uid. A query costs nobody any privacy: ask as many as you like.
@@ -52,11 +53,14 @@ def command(
     DIR --plot states.png sottovoce sql "EXPLAIN SELECT COUNT(*) FROM users WHERE age < 40" --task
     shop --data DIR --users 100000
     """
+    if options["url"]:
+        _show_remote(query, task, options, as_json=as_json)
+        return
     from sottovoce.collector.queries import QueryRequest, answered
     from sottovoce.plans.tables.result import Explanation
 
     request = QueryRequest(query, options["level"], options["users"], options["fakes"])
-    with opened(data, database) as collector, pointing():
+    with opened(options["data"], options["database"]) as collector, pointing():
         answer = answered(collector, collector.find(task), request)
     if not isinstance(answer, Explanation):
         _write(answer, options["csv_path"], options["plot_path"])
@@ -64,6 +68,20 @@ def command(
         print_json(answer.to_dict())
     else:
         click.echo(_text(answer))
+
+
+def _show_remote(query: str, task: str, options: dict[str, Any], *, as_json: bool) -> None:
+    """Ask the collector at an address."""
+    asked = {key: options[key] for key in ("level", "users", "fakes")}
+    answer = remote(options["url"], options["token"]).sql(query, task=task, **asked)
+    if options["csv_path"]:
+        options["csv_path"].write_text(answer.to_csv(), encoding="utf-8")
+    if options["plot_path"]:
+        answer.plot(options["plot_path"])
+    if as_json:
+        print_json(answer.to_dict())
+    else:
+        click.echo(str(answer))
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""``sottovoce task``: publish tasks from files, list them, show them, close their rounds."""
+"""``sottovoce task``: write task files, check, publish and list tasks, close their rounds."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -6,29 +6,37 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sottovoce.cli import promises
-from sottovoce.cli.collector_options import data, opened
+from sottovoce.cli.collector_options import any_collector, data, opened, remote
+from sottovoce.cli.completion import plan_kinds, task_names
 from sottovoce.cli.output import as_json, print_json, warn
 
 if TYPE_CHECKING:
+    from sottovoce.client.remote_collector import RemoteCollector
     from sottovoce.collector.published import Published
     from sottovoce.tasks.task import Task
 
 
 @click.group("task")
 def command() -> None:
-    """Publish, list, show and close tasks."""
+    """Write, check, publish, list, show and close tasks."""
 
 
 @command.command("create")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@data
+@any_collector
 @as_json
-def create(file: Path, data: Path, database: str, *, as_json: bool) -> None:
+def create(file: Path, *, as_json: bool, **place: Any) -> None:
     """Publish the task in a TOML or JSON FILE; a published task never changes."""
+    if place["url"]:
+        created = remote(place["url"], place["token"]).publish(file)
+        for concern in created.get("concerns", ()):
+            warn(concern)
+        print_json(created) if as_json else click.echo(_published_line(created))
+        return
     from sottovoce.wire import codec, integrity
 
     text = task_text(file)
-    with opened(data, database, new=True) as collector:
+    with opened(place["data"], place["database"], new=True) as collector:
         published, new = collector.create(text, toml=file.suffix == ".toml")
     for concern in published.concerns:
         warn(concern)
@@ -39,25 +47,77 @@ def create(file: Path, data: Path, database: str, *, as_json: bool) -> None:
         facts = {**_facts(published), "new": new, "concerns": concerns, "influence": influence}
         print_json({**facts, **promises.facts(published.task)})
         return
-    click.echo(
-        f"{'published' if new else 'already here'}: {published.record.name}  digest "
-        f"{published.digest}"
-    )
+    click.echo(_published_line({**_facts(published), "new": new}))
     click.echo(" ".join(integrity.sentences(notice)))
     for line in promises.lines(published.task):
         click.echo(line)
 
 
-@command.command("list")
-@data
+def _published_line(created: dict[str, Any]) -> str:
+    state = "published" if created["new"] else "already here"
+    return f"{state}: {created['name']}  digest {created['digest']}"
+
+
+@command.command("check")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--users",
+    type=click.IntRange(min=1),
+    help="How many people will answer (default: the quota of the task, or 10,000).",
+)
+@click.option(
+    "--sql", "queries", multiple=True, metavar="QUERY", help="A query that you want to ask later."
+)
 @as_json
-def list_(data: Path, database: str, *, as_json: bool) -> None:
+def check(file: Path, *, users: int | None, queries: tuple[str, ...], as_json: bool) -> None:
+    """Show what the task in FILE would ask and give; nothing is published.
+
+    Prints the statement that people will read, the expected error, the price, what one false report
+    can do, and concerns.
+    """
+    from sottovoce.cli.sql import pointing
+    from sottovoce.cli.task_check import TaskCheck
+    from sottovoce.collector import taskfile
+
+    task = taskfile.read(task_text(file), toml=file.suffix == ".toml")
+    with pointing():
+        checked = TaskCheck.of(task, users, queries)
+    if as_json:
+        print_json(checked.to_dict())
+    else:
+        click.echo(str(checked))
+
+
+@command.command("init")
+@click.argument("kind", shell_complete=plan_kinds)
+@as_json
+def init(kind: str, *, as_json: bool) -> None:
+    """Print a commented task file for a KIND of plan, such as histogram or table.
+
+    \b
+    sottovoce task init histogram > browser.toml
+    """
+    from sottovoce.cli.task_template import template
+
+    if as_json:
+        print_json({"kind": kind, "text": template(kind)})
+    else:
+        click.echo(template(kind), nl=False)
+
+
+@command.command("list")
+@any_collector
+@as_json
+def list_(*, as_json: bool, **place: Any) -> None:
     """List all tasks with their state."""
     from rich.console import Console
     from rich.table import Table
 
-    with opened(data, database) as collector:
-        tasks = [_facts(published) for published in collector.tasks()]
+    if place["url"]:
+        tasks = _remote_facts(remote(place["url"], place["token"]))
+    else:
+        with opened(place["data"], place["database"]) as collector:
+            tasks = [_facts(published) for published in collector.tasks()]
     if as_json:
         print_json({"tasks": tasks})
         return
@@ -79,7 +139,7 @@ def list_(data: Path, database: str, *, as_json: bool) -> None:
 
 
 @command.command("show")
-@click.argument("name")
+@click.argument("name", shell_complete=task_names)
 @data
 @as_json
 def show(name: str, data: Path, database: str, *, as_json: bool) -> None:
@@ -102,21 +162,25 @@ def show(name: str, data: Path, database: str, *, as_json: bool) -> None:
 
 
 @command.command("close")
-@click.argument("name")
-@data
+@click.argument("name", shell_complete=task_names)
+@any_collector
 @click.option("--now", is_flag=True, help="Close at once, without grace for late reports.")
 @click.option(
     "--force", is_flag=True, help="Close even with too few users, although the task then fails."
 )
 @as_json
-def close(name: str, data: Path, database: str, *, now: bool, force: bool, as_json: bool) -> None:
+def close(name: str, *, now: bool, force: bool, as_json: bool, **place: Any) -> None:
     """Close the open round of the task NAME; a closed round never opens again.
 
     A round with too few users for a release is closed only with --force: the task then fails.
     """
     from sottovoce.errors import StateError
 
-    with opened(data, database) as collector:
+    if place["url"]:
+        status = remote(place["url"], place["token"]).close(name, at_once=now, force=force)
+        print_json(status) if as_json else click.echo(f"{name}: {status['state']}")
+        return
+    with opened(place["data"], place["database"]) as collector:
         if not force:
             collector.refresh()
             collector.find(name).check_enough_users()
@@ -132,7 +196,7 @@ def close(name: str, data: Path, database: str, *, now: bool, force: bool, as_js
 
 
 @command.command("canaries")
-@click.argument("name")
+@click.argument("name", shell_complete=task_names)
 @data
 @click.option(
     "--count", type=click.IntRange(1, 100_000), default=200, help="Canaries of the open round."
@@ -161,6 +225,17 @@ def canaries(
         click.echo(f"round {number}: {made} canaries made, {sent} sent, {counts.made} in all")
 
 
+def _remote_facts(elsewhere: "RemoteCollector") -> list[dict[str, Any]]:
+    """Return the tasks of a collector at an address, with the progress of each."""
+    facts = []
+    for line in elsewhere.tasks():
+        status = elsewhere.status(line["name"])
+        last = status["rounds"][-1]
+        progress = {key: status[key] for key in ("state", "failure", "trouble")}
+        facts.append({**line, **progress, "round": last["number"], "users": last["users"]})
+    return facts
+
+
 def task_text(file: Path) -> str:
     """Return the text of a task file."""
     from sottovoce.errors import CodecError
@@ -173,9 +248,9 @@ def task_text(file: Path) -> str:
 
 def read_task(file: Path) -> "Task":
     """Return the task in a file: its document, or what an operator writes to publish it."""
-    from sottovoce.collector import taskfile
+    from sottovoce.tasks.task import Task
 
-    return taskfile.parse(task_text(file), toml=file.suffix == ".toml")
+    return Task.load(file)
 
 
 def _facts(published: "Published") -> dict[str, Any]:

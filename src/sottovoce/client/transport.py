@@ -111,21 +111,27 @@ class HttpApi:
     """
 
     server = "the server"  # what errors call it
+    max_answer_bytes = MAX_ANSWER_BYTES
 
     def __init__(self, url: str, timeout: float = DEFAULT_TIMEOUT) -> None:
         self._parts = protected_url("url", url)
         self._timeout = settings.positive("timeout", timeout)
         self.url = url.rstrip("/")
 
+    @property
+    def base_path(self) -> str:
+        """Return the path of the server's address, without a slash at its end."""
+        return self._parts.path.rstrip("/")
+
     def _path(self, *parts: str) -> str:
         """Return the path of something that belongs to a task."""
         quoted = "/".join(quote(part, safe="") for part in parts)
-        return f"{self._parts.path.rstrip('/')}/v1/tasks/{quoted}"
+        return f"{self.base_path}/v1/tasks/{quoted}"
 
     def _post(self, path: str, content: dict[str, Any]) -> codec.Document:
         """Send JSON and return the object that is the answer."""
         headers = {"Content-Type": "application/json"}
-        request = _Request("POST", path, headers, json.dumps(content).encode())
+        request = HttpRequest("POST", path, headers, json.dumps(content).encode())
         return codec.parse(self._exchange(request).body)
 
     def _post_messages(
@@ -141,7 +147,7 @@ class HttpApi:
     def _tls(self) -> ssl.SSLContext | None:
         return ssl.create_default_context() if self._parts.scheme == "https" else None
 
-    def _exchange(self, request: "_Request") -> "_Answer":
+    def _exchange(self, request: "HttpRequest") -> "HttpAnswer":
         """Return what the server answers, or raise the error that its status stands for."""
         deadline = Deadline(self._timeout)
         host = self._parts.hostname or ""
@@ -150,8 +156,8 @@ class HttpApi:
         try:
             connection.request(request.method, request.path, request.body, headers)
             with connection.getresponse() as response:
-                body = response.read(MAX_ANSWER_BYTES + 1)
-                answer = _Answer(response.status, response.headers, body)
+                body = response.read(self.max_answer_bytes + 1)
+                answer = HttpAnswer(response.status, response.headers, body)
         except (OSError, HTTPException) as error:
             raise UnavailableError(f"{self.server} cannot be reached: try again later") from error
         finally:
@@ -159,12 +165,16 @@ class HttpApi:
         if answer.status == 304 and "If-None-Match" in request.headers:
             return answer
         if not 200 <= answer.status < 300:
-            raise _problem(answer, self.server)
-        if len(answer.body) > MAX_ANSWER_BYTES:
+            raise self._refusal(answer)
+        if len(answer.body) > self.max_answer_bytes:
             raise CodecError(
-                f"an answer of {self.server} may have at most {MAX_ANSWER_BYTES} bytes"
+                f"an answer of {self.server} may have at most {self.max_answer_bytes} bytes"
             )
         return answer
+
+    def _refusal(self, answer: "HttpAnswer") -> SottovoceError:
+        """Return the error for a refused request; a device repeats nothing but its title."""
+        return _problem(answer, self.server)
 
 
 class CollectorApi(HttpApi):
@@ -182,7 +192,7 @@ class CollectorApi(HttpApi):
     def task(self, name: str) -> Notice:
         """Return the notice of a task; refuse one of another name, or with a wrong digest."""
         known = self._known.get(name)
-        request = _Request("GET", self._path(name))
+        request = HttpRequest("GET", self._path(name))
         if known is not None:
             request.headers["If-None-Match"] = f'"{known.digest}"'
         answer = self._exchange(request)
@@ -198,7 +208,7 @@ class CollectorApi(HttpApi):
 
     def round(self, name: str, digest: str | None = None) -> tuple[str, Round | None]:
         """Return the state of a task and the round that is asked now, if any."""
-        content = codec.parse(self._exchange(_Request("GET", self._path(name, "round"))).body)
+        content = codec.parse(self._exchange(HttpRequest("GET", self._path(name, "round"))).body)
         if set(content) != {"digest", "state", "round"}:
             raise CodecError("the collector's answer must have a digest, a state and a round")
         state = content["state"]
@@ -215,7 +225,7 @@ class CollectorApi(HttpApi):
         Raises ``StateError`` as long as not all keys and signatures are there.
         """
         path = self._path(name, "rounds", str(number), "keys")
-        content = codec.parse(self._exchange(_Request("GET", path)).body)
+        content = codec.parse(self._exchange(HttpRequest("GET", path)).body)
         if not _KEY_FIELDS <= set(content) <= {*_KEY_FIELDS, "opened"}:
             raise CodecError(
                 "the collector's answer must have a digest, a round, keys and set signatures"
@@ -259,7 +269,9 @@ class ShufflerApi(HttpApi):
 
 
 @dataclass(frozen=True)
-class _Request:
+class HttpRequest:
+    """A request to a server."""
+
     method: str
     path: str
     headers: dict[str, str] = field(default_factory=dict)
@@ -267,13 +279,15 @@ class _Request:
 
 
 @dataclass(frozen=True)
-class _Answer:
+class HttpAnswer:
+    """What a server answered."""
+
     status: int
     headers: Message
     body: bytes
 
 
-def _problem(answer: _Answer, server: str) -> SottovoceError:
+def _problem(answer: HttpAnswer, server: str) -> SottovoceError:
     """Return the error for a refused request, with the title of its problem document."""
     if 300 <= answer.status < 400:
         return MismatchError(f"{server} sends this device elsewhere, and it does not go")
@@ -289,7 +303,7 @@ def _problem(answer: _Answer, server: str) -> SottovoceError:
     return error(f"{server} refuses the request: {_title(problem, answer.status)}")
 
 
-def _problem_document(answer: _Answer) -> codec.Document:
+def _problem_document(answer: HttpAnswer) -> codec.Document:
     """Return the problem document of an answer, empty if it has none."""
     if answer.headers.get_content_type() != "application/problem+json":
         return {}

@@ -74,22 +74,7 @@ class Published:
     @property
     def concerns(self) -> tuple[str, ...]:
         """Return what speaks against collecting like this: the plan, epsilon, and strangers."""
-        concerns = [*self.task.concerns, *self._concerns_of_epsilon]
-        if not self.needs_token:
-            strangers = OPEN_TO_ANYBODY if self.task.shuffle is None else SHUFFLED_TO_ANYBODY
-            concerns.append(strangers)
-        return tuple(concerns)
-
-    @property
-    def _concerns_of_epsilon(self) -> list[str]:
-        epsilon = self.task.epsilon
-        if self.task.shuffle is not None or epsilon <= MAX_USUAL_EPSILON:
-            return []
-        return [
-            f"epsilon {epsilon:g} protects little: whoever sees a report can change their odds "
-            f"about an answer by a factor of {exp(epsilon):,.3g}. Most collections ask for at most "
-            f"{MAX_USUAL_EPSILON:g}"
-        ]
+        return concerns_of(self.task)
 
     @property
     def needs_token(self) -> bool:
@@ -210,3 +195,22 @@ class Published:
         """Return the same task with newer records, without reading its document again."""
         caches = (self._asked, self._questions, self._prepared)
         return Published(record, self.task, tuple(rounds), *caches)
+
+
+def concerns_of(task: Task) -> tuple[str, ...]:
+    """Return what speaks against publishing a task: its plan, its epsilon, and strangers."""
+    concerns = [*task.concerns, *_concerns_of_epsilon(task)]
+    if task.collection is None or not task.collection.needs_token:
+        concerns.append(OPEN_TO_ANYBODY if task.shuffle is None else SHUFFLED_TO_ANYBODY)
+    return tuple(concerns)
+
+
+def _concerns_of_epsilon(task: Task) -> list[str]:
+    epsilon = task.epsilon
+    if task.shuffle is not None or epsilon <= MAX_USUAL_EPSILON:
+        return []
+    return [
+        f"epsilon {epsilon:g} protects little: whoever sees a report can change their odds "
+        f"about an answer by a factor of {exp(epsilon):,.3g}. Most collections ask for at most "
+        f"{MAX_USUAL_EPSILON:g}"
+    ]

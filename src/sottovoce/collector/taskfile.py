@@ -58,6 +58,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 from sottovoce.collector import shuffle_table
@@ -91,6 +92,15 @@ def read(text: str, *, toml: bool, collector_key: CollectorKey | None = None) ->
             " and must not be `.` or `..`"
         )
     return task if task.collection is not None else replace(task, collection=Collection())
+
+
+def load(path: Path) -> Task:
+    """Return the task in a TOML or JSON file as it is written."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise CodecError("a task file must be UTF-8 text") from None
+    return parse(text, toml=path.suffix == ".toml")
 
 
 def parse(text: str, *, toml: bool, collector_key: CollectorKey | None = None) -> Task:

@@ -92,10 +92,15 @@ class Strings(Domain, kind="strings"):
     def shown(self, number: int) -> str:
         """Return the text with control characters escaped, so that printing it is harmless.
 
+        No two texts look the same: a backslash that could be read as the beginning of an escape is
+        written twice.
+
         >>> Strings(4).shown(0x61071B62)
         'a\\\\x07\\\\x1bb'
         """
-        return "".join(_escaped(character) for character in self.label(number))
+        text = self.label(number)
+        followers = [*text[1:], ""]
+        return "".join(map(_escaped, text, followers))
 
     def possible(self, prefix: int, length: int) -> bool:
         """Return whether some text begins with this prefix of ``length`` bits."""
@@ -160,7 +165,10 @@ class Strings(Domain, kind="strings"):
         return counts_of_long_values(indices, self.shown, labels)
 
 
-def _escaped(character: str) -> str:
+def _escaped(character: str, follower: str) -> str:
+    if character == "\\":
+        ambiguous = follower in ("\\", "x", "u", "U") or not follower.isprintable()
+        return character * 2 if ambiguous else character
     return character if character.isprintable() else character.encode("unicode_escape").decode()
 
 

@@ -13,7 +13,6 @@ Sampling can show that a mechanism is broken; it cannot show that one is sound.
 Source: Clopper and Pearson 1934.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import permutations
@@ -21,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from sottovoce.answers.plain_data import PlainData
 from sottovoce.arrays import Bytes, Floats, Ints, Reports
 from sottovoce.core.rng import Rng, SystemRng
 from sottovoce.errors import MissingExtraError, ParameterError
@@ -39,7 +39,7 @@ _RATIOS = (0.25, 0.5, 0.75, 0.95)  # of epsilon: how telling a report is by its 
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(PlainData):
     """What a mechanism states, realises, and provably spends.
 
     ``exact`` is the worst log-ratio of the likelihood, or None for the reason in ``exact_note``.
@@ -68,10 +68,6 @@ class Audit:
         """Return everything as plain data; an infinite ratio becomes text."""
         exact = str(self.exact) if self.exact == float("inf") else self.exact
         return {**asdict(self), "exact": exact, "passes": self.passes}
-
-    def to_json(self) -> str:
-        """Return everything as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def __str__(self) -> str:
         listed = "not computed" if self.exact is None else f"{self.exact:.9f}"

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from sottovoce import errors
 from sottovoce.collector.store.base import Store
 from sottovoce.domains.base import Domain
 from sottovoce.encodings.base import Encoding
@@ -24,7 +25,8 @@ from the code (`make docs`): a new file in one of these families adds its own li
 
 def page() -> str:
     """Return the page."""
-    sections = (_plans, _domains, _mechanisms, _encodings, _methods, _aggregates, _stores)
+    families = (_plans, _domains, _mechanisms, _encodings, _methods, _aggregates, _stores)
+    sections = (*families, _errors)
     lines = [line for section in sections for line in section()]
     return "\n".join([_HEAD, *lines])
 
@@ -89,6 +91,22 @@ def _stores() -> list[str]:
         rows.append((store.__name__, _summary(store), urls))
     about = "Where a collector keeps tasks and reports: `--database` names one."
     return _section("Stores", about, ("class", "what it is", "URL"), rows)
+
+
+def _errors() -> list[str]:
+    kinds = [kind for kind in vars(errors).values() if _is_error(kind)]
+    ordered = sorted(kinds, key=lambda kind: kind.exit_code)
+    rows = [(f"`sv.{kind.__name__}`", _summary(kind), str(kind.exit_code)) for kind in ordered]
+    about = (
+        "What a caller can do about an error, by its class; the command line ends with its exit"
+        " code, 0 if all went well, and 2 too if it was called in a wrong way. `sv.ConcernWarning`"
+        " warns of a collection that works but has a weakness."
+    )
+    return _section("Errors and exit codes", about, ("class", "what to do", "exit code"), rows)
+
+
+def _is_error(entry: Any) -> bool:
+    return isinstance(entry, type) and issubclass(entry, errors.SottovoceError)
 
 
 def _section(

@@ -84,7 +84,15 @@ class Plan(ABC):
             return domain.labels[cell]
         return f"cell {cell:,}"
 
-    # --- how a plan describes itself: task files, advice, answers, simulations ---
+    # --- how a plan describes itself: notebooks, task files, advice, answers, simulations ---
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the kind of the plan, its domain and its settings."""
+        from sottovoce.answers.notebook import html_text
+
+        settings = {name: entry for name, entry in vars(self).items() if name != "domain"}
+        shown = {"plan": self.kind, "domain": self.domain.described, **settings}
+        return html_text(shown, type(self).__name__)
 
     @classmethod
     def check_settings(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -5,6 +5,8 @@ The digest is that of the task's document: the same digest has the same meaning 
 
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
+from pathlib import Path
 
 from sottovoce.core import settings
 from sottovoce.errors import ParameterError
@@ -69,6 +71,14 @@ class Task:
         check_tokens(self.collection, self.distinct)
         if self.fakes:
             check_fakes(self.plan, self.opening)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Task":
+        """Return the task in a TOML or JSON file, as ``sottovoce task create`` reads it."""
+        # Whoever reads task files knows documents and all plans, which are above this layer.
+        reader = import_module("sottovoce.collector.taskfile")
+        task: Task = reader.load(Path(path))
+        return task
 
     @property
     def concerns(self) -> tuple[str, ...]:

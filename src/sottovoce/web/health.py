@@ -1,4 +1,4 @@
-"""What every server says about itself: that it lives, that it can write, and its metrics."""
+"""What every server says about itself: that it lives, that it can write, its metrics and errors."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from sottovoce.web import metrics
+from sottovoce.web import metrics, problems
 
 
 class HealthHandlers:
@@ -30,6 +30,9 @@ class HealthHandlers:
             self._checking = asyncio.ensure_future(run_in_threadpool(self._check))
         await asyncio.shield(self._checking)
         return PlainTextResponse("ready\n")
+
+    async def get_errors(self, request: Request) -> Response:
+        return Response(problems.html_page(), media_type="text/html")
 
     async def get_metrics(self, request: Request) -> Response:
         text = await run_in_threadpool(self._text)

@@ -48,6 +48,15 @@ SERVICE_OPERATIONS = (
     Operation("GET", "/v1/openapi.json", "get_openapi", "Get this document.", OBJECT, shared=True),
     Operation(
         "GET",
+        "/errors",
+        "get_errors",
+        "Get the catalogue of errors, which the types of problem documents point to.",
+        TEXT,
+        produces=("text/html",),
+        shared=True,
+    ),
+    Operation(
+        "GET",
         "/healthz",
         "healthz",
         "Return whether the process is alive.",

@@ -6,6 +6,7 @@ the library map to a code by their class.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from html import escape
 
 from sottovoce import errors
 from sottovoce.errors import SottovoceError
@@ -278,9 +279,34 @@ The response is a problem document (RFC 9457, `application/problem+json`) with o
 {requests}"""
 
 
+_HTML_PAGE = """\
+<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Error catalogue</title></head>
+<body><main><h1>Error catalogue</h1>
+<table><thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">Meaning</th>
+<th scope="col">Retry</th><th scope="col">Who acts</th><th scope="col">What to do</th></tr></thead>
+<tbody>{rows}</tbody></table></main></body>
+</html>
+"""
+
+
 def page() -> str:
     """Return the catalogue as a page of the documentation."""
     return _PAGE.format(reports=_table(REPORTS), requests=_table(REQUESTS))
+
+
+def html_page() -> str:
+    """Return the catalogue as a page for browsers; every code is an anchor."""
+    rows = "".join(
+        f'<tr id="{problem.code}"><th scope="row"><code>{problem.code}</code></th>'
+        f"<td>{problem.status}</td><td>{escape(problem.title)}</td>"
+        f"<td>{'yes' if problem.retry else 'no'}</td><td>{escape(problem.actor)}</td>"
+        f"<td>{escape(problem.remedy)}</td></tr>"
+        for problem in CATALOGUE.values()
+    )
+    return _HTML_PAGE.format(rows=rows)
 
 
 def _table(problems: Iterable[Problem]) -> str:

@@ -223,7 +223,7 @@ def test_hostile_labels_and_questions_stay_text(asked):
         assert page.one("textarea").text == sql
     example = asked.page("/tasks/hostile/sql").one("ul", class_="examples").all("a")[0].text
     assert example == "SELECT COUNT(*) FROM t WHERE name = '<b>it''s</b>'"
-    assert put(asked, example, "hostile").one("table")
+    assert put(asked, example, "hostile").one("section", id="answer").one("table")
 
 
 def test_a_table_of_columns_too_large_to_list_points_to_its_questions(asked):
@@ -238,7 +238,9 @@ def test_a_table_of_columns_too_large_to_list_points_to_its_questions(asked):
     asked.close(large)
     page = asked.page("/tasks/large")
     assert "No column has few enough values to list" in page.one("section", id="answer").text
-    assert rows(put(asked, "SELECT AVG(pay) FROM t", "large").one("table"))
+    assert rows(
+        put(asked, "SELECT AVG(pay) FROM t", "large").one("section", id="answer").one("table")
+    )
 
 
 def test_examples_are_made_of_what_there_is():
@@ -296,9 +298,52 @@ def test_the_statement_says_the_same_to_analysts():
 
 def test_a_field_asks_for_bounds_that_allow_for_false_messages(asked):
     page = put(asked, "SELECT state, COUNT(*) AS c FROM users GROUP BY state", fakes="0.01")
-    headings = [heading.text for heading in page.one("table").all("th", scope="col")]
+    headings = [
+        heading.text
+        for heading in page.one("section", id="answer").one("table").all("th", scope="col")
+    ]
     assert "Low, if up to 1 % of the reports were false" in headings
     assert page.one("input", name="fakes").attributes["value"] == "0.01"
     plain = put(asked, "SELECT COUNT(*) FROM users", fakes="")
-    assert "were false" not in plain.one("table").text
+    assert "were false" not in plain.one("section", id="answer").one("table").text
     put(asked, "SELECT COUNT(*) FROM users", status=400, fakes="2")
+
+
+def test_the_schema_has_types_ranges_labels_and_protection(asked):
+    schema = asked.page("/tasks/shop/sql").one("table", class_="schema")
+    listed = {row[1]: row for row in rows(schema)}
+    assert listed["age"][0] == "users"
+    assert listed["age"][2] == "number"
+    assert " to " in listed["age"][3]
+    assert listed["state"][2] == "label"
+    assert "," in listed["state"][3]
+    assert {row[5] for row in listed.values()} == {"randomised", "sent in clear"}
+
+
+def test_the_address_of_a_question_fills_the_form_again(asked):
+    question = "SELECT COUNT(*) FROM users WHERE state <> 'a&b'"
+    page = put(asked, question, level="0.99", fakes="0.01")
+    address = page.one("div", id="questions")["data-address"]
+    form = asked.page(address).one("form", class_="ask")
+    assert form["action"] == "/tasks/shop/sql#answer"
+    assert form.one("textarea").children[0].strip() == question
+    assert [
+        option["value"]
+        for option in form.one("select", id="level").all("option")
+        if "selected" in option.attributes
+    ] == ["0.99"]
+    assert form.one("input", id="fakes")["value"] == "0.01"
+    again = asked.page(address).one("div", id="questions")
+    assert again["data-address"] == "", "a form that nobody has sent is not remembered"
+
+
+def test_two_attributes_make_a_cross_table(asked):
+    page = put(asked, "SELECT state, os, COUNT(*) AS n FROM users GROUP BY state, os")
+    cross, whole = page.one("section", id="answer").all("table")
+    assert cross.one("caption").text.startswith("n by state (rows) and os (columns)")
+    headings = [heading.text for heading in cross.all("th", scope="col")]
+    states = {row[0] for row in rows(whole)}
+    assert len(headings) == 3
+    assert {row[0] for row in rows(cross)} == states
+    alone = put(asked, "SELECT state, COUNT(*) FROM users GROUP BY state")
+    assert len(alone.one("section", id="answer").all("table")) == 1

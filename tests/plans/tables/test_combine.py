@@ -166,7 +166,7 @@ def test_nobody_at_all_is_not_a_crash(small, question, group):
         assert (count.value, count.variance) == (0.0, 0.0)
     written = json.loads(result.to_json())
     assert all(row["a"] is None and row["n"] == 0 for row in written["rows"])
-    assert "nan" in str(result)
+    assert "– (unstable)" in str(result)
     assert result.to_csv().count("\n") == len(result) + 1
 
 

@@ -1,9 +1,9 @@
 """Numbers and times as people read them, with digits that fit the error."""
 
 from datetime import UTC, datetime
-from math import floor, log10
 
-_MOST_DECIMALS = 6
+from sottovoce.answers import digits
+
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 THIN = "\u202f"  # before a percent sign, so that a line never breaks there
 
@@ -23,7 +23,7 @@ def figure(number: float, error: float) -> str:
     >>> figure(41.23456, 0.087), figure(1234.5, 120.0)
     ('41.235', '1,234')
     """
-    return _signed(f"{number:,.{_decimals(error)}f}")
+    return _signed(digits.figure(number, error))
 
 
 def percent(share: float, error: float = 0.01) -> str:
@@ -109,11 +109,6 @@ def sentence(text: str) -> str:
     'A body has at most 10 bytes.'
     """
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
-
-
-def _decimals(error: float) -> int:
-    """Return how many decimals show two digits of an error."""
-    return min(max(1 - floor(log10(error)), 0), _MOST_DECIMALS) if error > 0 else 0
 
 
 def _signed(text: str) -> str:

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from hashlib import sha256
 from typing import Any
-from urllib.parse import parse_qs, quote
+from urllib.parse import parse_qs, quote, urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -239,8 +239,12 @@ class Pages:
         if not published.task.plan.answers_sql:
             raise RequestError("not-found")
         if request.method != "POST":
-            question = request.query_params.get("sql", "")
-            return await self._page("sql.html", **self._asking(published, QueryRequest(question)))
+            shown = request.query_params
+            level = level_of(shown["level"]) if shown.get("level") else None
+            asked = QueryRequest(
+                shown.get("sql", ""), level, fakes=fakes_of(shown.get("fakes", ""))
+            )
+            return await self._page("sql.html", **self._asking(published, asked) | {"address": ""})
         sessions.check_origin(request)
         form = await self._form(request, _LARGEST_QUESTION)
         level = level_of(form["level"]) if "level" in form else None
@@ -276,6 +280,7 @@ class Pages:
             "levels": queries.levels(asked.level),
             "fakes": "" if asked.fakes is None else f"{asked.fakes:g}",
             "question": asked.sql,
+            "address": _address(path, asked) if asked.sql else "",
             "found": {"kind": ""},
             "refused": None,
         }
@@ -341,6 +346,13 @@ class Pages:
     def _problem(self, problem: problems.Problem, detail: str = "") -> Response:
         shown = "" if problem.code == "internal" or detail == problem.title else detail
         return self._assets.page("problem.html", problem.status, problem=problem, detail=shown)
+
+
+def _address(path: str, asked: QueryRequest) -> str:
+    """Return the address of the page with a question filled in."""
+    parts = {"sql": asked.sql, "level": asked.level, "fakes": asked.fakes}
+    given = {name: part for name, part in parts.items() if part not in (None, "")}
+    return f"{path}/sql?{urlencode(given)}"
 
 
 def _refusal(error: SottovoceError) -> Facts:

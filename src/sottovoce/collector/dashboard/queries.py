@@ -10,15 +10,16 @@ from sottovoce.collector.dashboard.results import LEVELS
 from sottovoce.collector.queries import Released
 from sottovoce.domains.base import Domain
 from sottovoce.domains.tables import Tables
+from sottovoce.plans.tables.explain import schema_of
 from sottovoce.plans.tables.result import Explanation, Figure, Result, ResultRow
 from sottovoce.sql.errors import QueryError
 
 Facts = dict[str, Any]
 
 _FEW = 12  # values of a column that is grouped by in an example
+_ACROSS = 8  # columns of a cross table
 _DRAWN = 40  # rows of an answer that are drawn
 _ROWS = 2_000  # that a page shows; a download has all
-_NONE = "\N{EN DASH}"
 
 
 def examples(domain: Tables) -> list[tuple[str, str]]:
@@ -45,13 +46,32 @@ def examples(domain: Tables) -> list[tuple[str, str]]:
     return listed
 
 
-def columns(domain: Tables) -> list[tuple[str, str]]:
-    """Return every table with the names of its columns, public ones marked."""
+def columns(domain: Tables) -> list[Facts]:
+    """Return every column with its table, type, values and protection."""
+    known = {
+        (domain.names[index], name): kind.ordered for index, name, kind in _columns(domain)
+    } | dict(zip(map(_table_and_column, domain.public_names), _ordered_public(domain), strict=True))
     lines = []
-    for index, name in enumerate(domain.names):
-        public = [f"{column} (public)" for column in domain.public_columns(index)]
-        lines.append((name, ", ".join([*domain.records(index).names, *public])))
+    for column in schema_of(domain, "*")["columns"]:
+        ordered = known[column["table"], column["column"]]
+        lines.append(
+            {
+                **column,
+                "type": "number" if ordered else "label",
+                "count": formatting.count(column["count"]),
+                "protection": "sent in clear" if column["is"] == "public" else "randomised",
+            }
+        )
     return lines
+
+
+def _table_and_column(name: str) -> tuple[str, str]:
+    table, _, column = name.partition(".")
+    return table, column
+
+
+def _ordered_public(domain: Tables) -> list[bool]:
+    return [kind.ordered for kind in domain.public_kinds]
 
 
 def levels(chosen: float | None) -> list[tuple[str, str, bool]]:
@@ -78,11 +98,40 @@ def shown(released: Released | Explanation) -> Facts:
         "level": formatting.level(result.level),
         "attacked": "" if result.fakes is None else sentence(result.fakes),
         "drawing": _drawing(released),
+        "cross": cross_table(result),
         "number": result.names[0],
         "notices": list(result.notices),
         "facts": [("Users", formatting.count(result.users)), ("Epsilon", f"{result.epsilon:g}")],
         "plan": str(Explanation(result.explanation)),
         "statement": result.statement,
+    }
+
+
+def cross_table(result: Result) -> Facts | None:
+    """Return the first number of two attributes as a table with one of them across.
+
+    The attribute with fewer values is across; nothing where it has too many, or where the answer
+    is not about two attributes.
+    """
+    if len(result.keys) != 2 or not 1 < len(result.table) <= _ROWS:
+        return None
+    labels = [list(dict.fromkeys(row.labels[index] for row in result.table)) for index in (0, 1)]
+    across = 0 if len(labels[0]) < len(labels[1]) else 1
+    down = 1 - across
+    if len(labels[across]) > _ACROSS:
+        return None
+    cells = {row.labels: _written(row.figures[0], result.level) for row in result.table}
+
+    def cell(below: str, beside: str) -> Facts | None:
+        return cells.get((below, beside) if down == 0 else (beside, below))
+
+    return {
+        "down": result.keys[down],
+        "across": result.keys[across],
+        "columns": labels[across],
+        "rows": [
+            (below, [cell(below, beside) for beside in labels[across]]) for below in labels[down]
+        ],
     }
 
 
@@ -121,9 +170,7 @@ def _written(figure: Figure, level: float) -> Facts:
 
 
 def _number(number: float, error: float) -> str:
-    if not isfinite(number):
-        return _NONE
-    return formatting.figure(number, error) if isfinite(error) else f"{number:,.4g}"
+    return formatting.figure(number, error)
 
 
 def _drawing(released: Released) -> str:

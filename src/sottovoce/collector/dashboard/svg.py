@@ -12,6 +12,7 @@ from itertools import groupby
 from math import floor, log10
 from typing import Any
 
+from sottovoce.answers.side_views import DARK_INFORMATION
 from sottovoce.collector.dashboard import formatting
 
 Row = dict[str, Any]
@@ -149,12 +150,10 @@ def heat(
     title: str,
     name: str,
 ) -> str:
-    """Return a cell for every pair of names, darker the larger its number."""
+    """Return a cell for every pair of names, darker the more information they share."""
     pairs = [(row, column) for row in range(1, len(names)) for column in range(row)]
-    most, wide = (
-        max(table[row][column] for row, column in pairs) or 1.0,
-        (100 - _NAMES) / (len(names) - 1),
-    )
+    most = max(DARK_INFORMATION, *(table[row][column] for row, column in pairs))
+    wide = (100 - _NAMES) / (len(names) - 1)
     parts = []
     for row, column in pairs:
         number, kind = table[row][column], "cell tree" if (column, row) in framed else "cell"

@@ -313,14 +313,18 @@ class DistributionAnswer(Answer):
         return self.measures()
 
     def plot(
-        self, path: str | Path | None = None, *, truth: Mapping[str, float] | None = None
+        self,
+        path: str | Path | None = None,
+        *,
+        truth: Mapping[str, float] | None = None,
+        ax: Any = None,
     ) -> Any:
         """Draw the density with a band of its intervals; ``truth`` counts people by interval."""
         optional("matplotlib", "plot")
         from sottovoce.answers.chart import density
 
         people = None if truth is None else np.array([truth[label] for label in self.labels])
-        return density(self, path, people)
+        return density(self, path, people, ax)
 
     def to_dict(self) -> dict[str, Any]:
         return {**super().to_dict(), "measures": self.measures().rows()}

@@ -6,7 +6,7 @@ from math import isfinite, sqrt
 from pathlib import Path
 from typing import Any
 
-from sottovoce.answers import attacked, export
+from sottovoce.answers import attacked, digits, export
 from sottovoce.answers.guarantee import Guarantee, ShuffledReports
 from sottovoce.answers.outcome import Outcome
 from sottovoce.answers.plain_data import PlainData
@@ -151,6 +151,9 @@ class Result(Outcome):
         """
         return [self._record(row) for row in self.table]
 
+    def rows_to_show(self, most: int) -> list[dict[str, Any]]:
+        return [self._record(row) for row in self.table[:most]]
+
     def _record(self, row: ResultRow) -> dict[str, Any]:
         record: dict[str, Any] = {}
         for column in self.columns:
@@ -210,17 +213,19 @@ class Result(Outcome):
         path: str | Path | None = None,
         *,
         truth: Mapping[str, float] | None = None,
+        ax: Any = None,
         name: str = "",
     ) -> Any:
         """Draw one of the numbers by group with its intervals; saves the figure to ``path``."""
         export.optional("matplotlib", "plot")
-        from sottovoce.answers.chart import groups
+        from sottovoce.answers.chart import GroupedNumbers, groups
 
         index = self.names.index(name) if name in self.names else 0
         bars = [
             (" / ".join(row.labels) or self.names[index], row.figures[index]) for row in self.table
         ]
-        return groups(bars, self.names[index], self.level, path, truth)
+        facts = f"{self.users:,} users, epsilon {self.epsilon:g}"
+        return groups(GroupedNumbers(self.names[index], bars, self.level, facts), path, truth, ax)
 
     def __str__(self) -> str:
         interval = f"{100 * self.level:g} % interval"
@@ -244,14 +249,17 @@ class Result(Outcome):
             index = self.names.index(column)
             figure = row.figures[index]
             mark = " (unstable)" if figure.unstable else ""
-            cells += [f"{figure.value:,.6g}{mark}", _interval(figure.interval(self.level))]
+            value = digits.figure(figure.value, figure.error)
+            cells += [f"{value}{mark}", _interval(figure.interval(self.level), figure.error)]
             if self.fakes is not None:
-                cells.append(_interval(row.attacked(index, self.level, self.fakes)))
+                attacked_bounds = row.attacked(index, self.level, self.fakes)
+                cells.append(_interval(attacked_bounds, figure.error))
         return cells
 
 
-def _interval(bounds: tuple[float, float] | None) -> str:
-    return "no bound" if bounds is None else f"[{bounds[0]:,.6g}, {bounds[1]:,.6g}]"
+def _interval(bounds: tuple[float, float] | None, error: float) -> str:
+    low, high = bounds or (None, None)
+    return digits.interval(low, high, error)
 
 
 @dataclass(frozen=True)

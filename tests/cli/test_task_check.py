@@ -1,0 +1,55 @@
+"""``sottovoce task check``: all that is known of a task before it is published."""
+
+import pytest
+
+from cli.collecting import TOML, said
+from cli.test_task_template import KINDS
+from sottovoce.cli.task_template import template
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "browser.toml"
+    path.write_text(TOML)
+    return path
+
+
+def test_it_shows_statement_error_price_influence_and_concerns(run, file, tmp_path):
+    shown = run("task", "check", file, "--users", 5_000).stdout
+    assert "Nothing was published." in shown
+    assert "What people will read" in shown
+    assert "Your device sends nothing in clear. Answering costs epsilon 2" in shown
+    assert "What to expect from 5,000 people" in shown
+    assert "One false report can add at most" in shown
+    assert sorted(tmp_path.iterdir()) == [file]
+
+
+def test_programs_get_the_same(run, file):
+    facts = said(run("task", "check", file, "--json"))
+    assert (facts["name"], facts["epsilon"], facts["users"]) == ("browser", 2.0, 10_000)
+    assert facts["advice"]["users"] == 10_000
+    assert facts["influence"]["up"] > 1
+
+
+def test_concerns_are_listed(run, file):
+    file.write_text(TOML.replace("epsilon = 2.0", "epsilon = 20.0"))
+    listed = said(run("task", "check", file, "--json"))["concerns"]
+    assert any("protects little" in concern for concern in listed)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_can_be_checked(run, tmp_path, kind):
+    file = tmp_path / "task.toml"
+    file.write_text(template(kind))
+    result = run("task", "check", file, "--users", 1_000)
+    assert result.exit_code == 0, result.output
+
+
+def test_the_error_of_a_query_is_predicted(run, tmp_path):
+    file = tmp_path / "task.toml"
+    file.write_text(template("table"))
+    query = "SELECT COUNT(*) FROM people WHERE age < 40"
+    facts = said(run("task", "check", file, "--sql", query, "--json"))
+    assert query in str(facts["advice"])
+    refused = run("task", "check", file, "--sql", "SELEC")
+    assert refused.exit_code == 2
