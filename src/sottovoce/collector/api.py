@@ -59,7 +59,7 @@ class Api(ShuffleHandlers, HealthHandlers):
         self.intake = intake
         self.metrics = metrics
         self.query_workers = QueryWorkers(
-            settings.data, settings.database, settings.query_seconds, settings.memory
+            settings.data, settings.database, settings.query_seconds, settings.memory, settings.logs
         )
         self._turns = QueryQueue(_RUNNING_QUERIES, _WAITING_QUERIES, _WAITING_TOKENS)
 
