@@ -391,6 +391,8 @@ def _joined(parts: list[Any]) -> Any:
 
 def _write_folder(path: AnyPath, parts: Iterable[Any], asked: Round) -> Log:
     """Write the parts of a log, and last the list of them."""
+    if path.is_file():
+        path.unlink()  # a log of one file that was never sealed
     count = 0
     listed = []
     for number, table in enumerate(parts):
