@@ -51,11 +51,11 @@ class StoredPath:
         return bool(self._info().is_file)
 
     def is_dir(self) -> bool:
-        return self._info().type == self._directory
+        return bool(self._info().type == self._directory)
 
     def exists(self) -> bool:
         info = self._info()
-        return bool(info.is_file) or info.type == self._directory
+        return bool(info.is_file or info.type == self._directory)
 
     def read_bytes(self) -> bytes:
         with self.open() as file:
