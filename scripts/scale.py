@@ -221,11 +221,11 @@ def page(results: list[Measured]) -> str:
     lines = [
         "# Rounds of many sizes",
         "",
-        "Written by `python scripts/scale.py`.  Reports of one round, randomised as by",
-        "devices and in the store as the intake leaves them (without the ids by which it counts a",
-        "message once), are",
-        "sealed, tested and stepped, and answered, each by a new process.  Peaks are the largest",
-        "resident size of that process (`VmHWM`), program and compiled kernels included.",
+        "Written by `python scripts/scale.py`.  Reports of one round, randomised as by devices",
+        "and in the store as the intake leaves them (without the ids by which it counts a message",
+        "once), are sealed, tested and stepped, and answered, each by a new process.  Peaks are",
+        "the largest resident size of that process (`VmHWM`), program and compiled kernels",
+        "included.",
         "",
         f"Machine: {os.cpu_count()} cores, shared with other work;"
         f" Python {platform.python_version()}.",
@@ -266,12 +266,13 @@ def growth(rows: list[Measured]) -> list[str]:
     time_exponent = exponent(rows, seconds)
     disk_exponent = exponent(rows, lambda row: row.store_bytes + row.log_bytes)
     largest = rows[-1]
-    factor = exp(time_exponent * log(DEVICES_A_DAY / largest.reports))
+    # Small sizes begin with what every process costs: nothing is taken to grow less than linearly.
+    factor = exp(max(1.0, time_exponent) * log(DEVICES_A_DAY / largest.reports))
     disk = (largest.store_bytes + largest.log_bytes) / largest.reports * DEVICES_A_DAY
     return [
         f"Time grows with the power {time_exponent:.2f} of the reports, and disk with"
         f" {disk_exponent:.2f}.  The largest peak is {max(row.peak for row in rows):.0f} MiB.",
-        f"By extrapolation, and not measured: 10^9 reports would take"
+        f"By extrapolation from the largest size, and not measured: 10^9 reports would take"
         f" {seconds(largest) * factor / 3600:.1f} hours and {disk / 1e9:.0f} GB.",
     ]
 

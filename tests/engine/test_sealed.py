@@ -200,6 +200,15 @@ def test_a_log_of_one_part_replaces_a_folder(tmp_path, monkeypatch):
     )
 
 
+def test_a_folder_replaces_a_log_of_one_file(tmp_path):
+    task = once(question("olh"))
+    path = tmp_path / "round.parquet"
+    path.write_bytes(b"the log of a round that was never sealed")
+    log = parquet.write(path, honest(task, 500), task.opening)
+    assert path.is_dir()
+    assert sum(len(table) for table in parquet.open_log(path, task.opening, log.checksum).tables())
+
+
 def test_public_texts_count_for_the_size_of_a_part(tmp_path):
     task = once(question(), declares=("public",))
     messages = [

@@ -1,5 +1,6 @@
 """The options of commands that work on the data of a collector, and that collector."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -83,6 +84,6 @@ def opened(data: Path | None, database: str = "", *, new: bool = False) -> "Iter
     with folder.kept_private():
         store = open_store(Settings(data=data, database=database))
         try:
-            yield Collector(store, data, clock)
+            yield Collector(store, data, clock, logs=os.environ.get("SOTTOVOCE_LOGS", ""))
         finally:
             store.close()

@@ -109,6 +109,10 @@ def export(name: str, to: Path, data: Path, database: str, *, as_json: bool) -> 
             (to / f"round-{record.number:05d}.json").write_text(record.document, encoding="utf-8")
             log = collector.log(record)
             if parquet.exists(log):
+                if not isinstance(log, Path):
+                    raise ParameterError(
+                        "the sealed logs are in an object store: copy them with its tools"
+                    )
                 copy = shutil.copytree if log.is_dir() else shutil.copy2
                 copy(log, to / log.name)
                 seal = {"count": record.count, "checksum": record.checksum}

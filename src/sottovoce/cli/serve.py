@@ -45,6 +45,12 @@ from sottovoce.cli.server_options import SECONDS, listening, stopping
     help="Seconds that a query in SQL may wait, and again that it may run.  [default: 60]",
 )
 @click.option(
+    "--logs",
+    help="An object store for the sealed logs, such as s3://bucket/prefix; its endpoint and keys"
+    " are those of AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
+    "  [default: the folder]",
+)
+@click.option(
     "--workers",
     type=click.IntRange(min=1),
     help="Processes that take reports on one port: as many as there are cores for it."

@@ -60,7 +60,7 @@ class Api(ShuffleHandlers, HealthHandlers):
         self.metrics = metrics
         self._correcting = asyncio.Lock()
         self.query_workers = QueryWorkers(
-            settings.data, settings.database, settings.query_seconds, settings.memory
+            settings.data, settings.database, settings.query_seconds, settings.memory, settings.logs
         )
         self._turns = QueryQueue(_RUNNING_QUERIES, _WAITING_QUERIES, _WAITING_TOKENS)
 

@@ -43,7 +43,9 @@ def create(
 
     Of several workers at one door the first closes rounds and starts work.
     """
-    collector = Collector(store, settings.data, clock, work_apart, settings.memory)
+    collector = Collector(
+        store, settings.data, clock, work_apart, settings.memory, logs=settings.logs
+    )
     shuffles = ShuffleMetrics(collector.tasks, store)
     integrity = IntegrityMetrics(collector.tasks, collector.integrity)
     metrics = Metrics(lambda: intake.waiting, RoundMetrics(collector.tasks), shuffles, integrity)

@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from sottovoce.core.influence import Exposure, Influence, InfluenceLaw
 from sottovoce.core.noise import Noise
 from sottovoce.core.support_law import SupportLaw
 from sottovoce.engine.files import replace_file
+from sottovoce.engine.stored_path import AnyPath
 from sottovoce.errors import MismatchError, ParameterError
 from sottovoce.mechanisms.base import Mechanism
 
@@ -34,7 +34,7 @@ _NOUNS: tuple[type[Any], ...] = (
 )
 
 
-def write(path: Path, answer: Outcome) -> None:
+def write(path: AnyPath, answer: Outcome) -> None:
     """Write an answer, unless sums of reports give it again."""
     kept = answer.kept()
     if kept is None:
@@ -43,12 +43,12 @@ def write(path: Path, answer: Outcome) -> None:
     replace_file(path, lambda new: new.write_text(f"{_checksum(text)}\n{text}", encoding="utf-8"))
 
 
-def exists(path: Path) -> bool:
+def exists(path: AnyPath) -> bool:
     """Return whether an answer was written to this path."""
     return path.exists()
 
 
-def read(path: Path) -> Outcome:
+def read(path: AnyPath) -> Outcome:
     """Return the answer in a file, or refuse a file that was changed."""
     try:
         checksum, _, text = path.read_text(encoding="utf-8").partition("\n")

@@ -35,6 +35,7 @@ from sottovoce.engine import files, parquet
 from sottovoce.engine.base import finished
 from sottovoce.engine.memory import MemoryCollected, defended_outcome
 from sottovoce.engine.sealed import SealedCollected, tally_all
+from sottovoce.engine.stored_path import AnyPath, log_folder
 from sottovoce.errors import (
     MismatchError,
     NoDataError,
@@ -70,7 +71,8 @@ class Collector:
     given last, so that the other tasks go on.  Without it the work is done here.
 
     ``memory`` is how many bytes reports may take here.  Those of a task that need more stay in the
-    sealed logs, and are read part by part.
+    sealed logs, and are read part by part.  ``logs`` is the URL of an object store for them;
+    without it they are in the folder.
     """
 
     def __init__(
@@ -80,13 +82,16 @@ class Collector:
         clock: Callable[[], float],
         work_apart: WorkApart | None = None,
         memory: int = parquet.DEFAULT_MEMORY,
+        *,
+        logs: str = "",
     ) -> None:
         self.store, self.folder, self._clock = store, folder, clock
         self._work_apart = work_apart
         self._memory = memory
+        self._logs: AnyPath = log_folder(logs) if logs else folder / "sealed"
         self._published: dict[str, Published] = {}
         self._answers: dict[_DefendedKey, Outcome] = {}
-        self._examined: dict[Path, Integrity] = {}
+        self._examined: dict[AnyPath, Integrity] = {}
         self._keyed: set[tuple[str, int]] = set()  # rounds that have the collector's key
         self._refreshing = threading.Lock()
         self.refresh()
@@ -395,7 +400,7 @@ class Collector:
             rounds.append(self._examined[path])
         return rounds
 
-    def _integrity_path(self, record: RoundRecord) -> Path:
+    def _integrity_path(self, record: RoundRecord) -> AnyPath:
         return self.log(record).with_suffix(".integrity.json")
 
     def collected(self, published: Published) -> MemoryCollected | SealedCollected:
@@ -409,7 +414,10 @@ class Collector:
         return self._collected(published, sealed, parquet.open_log)
 
     def _collected(
-        self, published: Published, collected: AnyCollected, read: Callable[[Path, Round, str], Any]
+        self,
+        published: Published,
+        collected: AnyCollected,
+        read: Callable[[AnyPath, Round, str], Any],
     ) -> AnyCollected:
         for record in published.rounds:
             if record.state is not State.SEALED or not record.count:
@@ -506,15 +514,15 @@ class Collector:
                     pass  # every part is checked when it is read
         self.collected(published)
 
-    def log(self, record: RoundRecord) -> Path:
+    def log(self, record: RoundRecord) -> AnyPath:
         """Return the path of the sealed log of a round."""
         return self._sealed(record.task) / f"round-{record.number:05d}.parquet"
 
-    def _sealed(self, digest: str) -> Path:
+    def _sealed(self, digest: str) -> AnyPath:
         """Return the folder of everything that is kept of a task."""
-        return self.folder / "sealed" / digest
+        return self._logs / digest
 
-    def _sums(self, record: RoundRecord) -> Path:
+    def _sums(self, record: RoundRecord) -> AnyPath:
         return self.log(record).with_suffix(".npz")
 
     def _expired(self, published: Published) -> list[RoundRecord]:
@@ -526,7 +534,7 @@ class Collector:
             if record.state is State.SEALED and record.erased is None and record.changed <= newest
         ]
 
-    def _archive(self, published: Published) -> Path:
+    def _archive(self, published: Published) -> AnyPath:
         return self._sealed(published.digest) / "answer.json"
 
     def erase_round(self, published: Published, record: RoundRecord) -> None:

@@ -53,6 +53,7 @@ class Place:
     folder: Path
     database: str
     memory: int
+    logs: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def serve(connection: socket.socket) -> None:
     with connection.makefile("rwb") as stream:
         place: Place = _received(stream)
         store = open_store(store_url(place.folder, place.database))
-        collector = Collector(store, place.folder, clock, memory=place.memory)
+        collector = Collector(store, place.folder, clock, memory=place.memory, logs=place.logs)
         while (order := _received(stream)) is not None:
             stream.write(packed(_answered(collector, order)))
             stream.flush()

@@ -41,9 +41,14 @@ class QueryWorkers:
     """
 
     def __init__(
-        self, folder: Path, database: str, seconds: float, memory: int = DEFAULT_MEMORY
+        self,
+        folder: Path,
+        database: str,
+        seconds: float,
+        memory: int = DEFAULT_MEMORY,
+        logs: str = "",
     ) -> None:
-        self._place = Place(folder, database, memory)
+        self._place = Place(folder, database, memory, logs)
         self._seconds = seconds
         self._idle: dict[_Worker, asyncio.TimerHandle] = {}
         self._busy: set[_Worker] = set()

@@ -78,4 +78,10 @@ def serve_worker(settings: Settings, pages: Pages, door: socket.socket, number: 
 
 
 def _workers(settings: Settings) -> Workers:
-    return Workers(settings.data, settings.database, settings.tick, memory=settings.memory)
+    return Workers(
+        settings.data,
+        settings.database,
+        settings.tick,
+        memory=settings.memory,
+        logs=settings.logs,
+    )

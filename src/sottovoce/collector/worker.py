@@ -44,6 +44,7 @@ class Order:
     digest: str
     now: int
     memory: int
+    logs: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,12 @@ class Workers:
         tick: float,
         monotonic: Callable[[], float] = time.monotonic,
         memory: int = DEFAULT_MEMORY,
+        logs: str = "",
     ) -> None:
         self._folder, self._database = folder, database
         self._tick, self._monotonic = tick, monotonic
         self._memory = memory
+        self._logs = logs
         self._failed: dict[str, _Failed] = {}
 
     def __call__(self, digest: str, now: int, meanwhile: Callable[[], None]) -> bool:
@@ -79,7 +82,7 @@ class Workers:
         failed = self._failed.get(digest, _Failed(0, 0.0))
         if failed.times and self._monotonic() < failed.next_attempt:
             return False
-        order = Order(self._folder, self._database, digest, now, self._memory)
+        order = Order(self._folder, self._database, digest, now, self._memory, self._logs)
         try:
             moved = self._moved(order, meanwhile)
         except Exception:
@@ -155,7 +158,9 @@ def _result(order: Order) -> bool | SottovoceError:
 def _work(order: Order) -> bool:
     store = open_store(store_url(order.folder, order.database))
     try:
-        collector = Collector(store, order.folder, lambda: order.now, memory=order.memory)
+        collector = Collector(
+            store, order.folder, lambda: order.now, memory=order.memory, logs=order.logs
+        )
         return collector.work(order.digest)
     finally:
         store.close()

@@ -9,17 +9,28 @@ import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
 
 from sottovoce.core.durable import sync
 from sottovoce.core.rng import SystemRng
+from sottovoce.engine.stored_path import AnyPath, StoredPath
 from sottovoce.errors import UnavailableError
 
 LEFTOVER_SUFFIX = ".new"  # of hidden files that a killed process leaves behind
 SPILL_PREFIX = ".spill"  # of folders for what does not fit into memory
 
 
-def replace_file(path: Path, make: Callable[[Path], object]) -> None:
-    """Make a file under another name, push it to the disk, and only then give it its own name."""
+def replace_file(path: AnyPath, make: Callable[[Path], object]) -> None:
+    """Make a file under another name, push it to the disk, and only then give it its own name.
+
+    For an object store it is made on the disk, and sent when it is whole.
+    """
+    if isinstance(path, StoredPath):
+        with TemporaryDirectory() as folder:
+            made = Path(folder) / path.name
+            make(made)
+            path.write_bytes(made.read_bytes())
+        return
     new = path.with_name(f".{path.stem}.{SystemRng().bytes(4).hex()}{LEFTOVER_SUFFIX}{path.suffix}")
     try:
         folder_of(path)
@@ -34,8 +45,13 @@ def replace_file(path: Path, make: Callable[[Path], object]) -> None:
             new.unlink(missing_ok=True)
 
 
-def folder_of(path: Path) -> Path:
-    """Return the folder of a file, which is made if it is not there."""
+def folder_of(path: AnyPath) -> Path:
+    """Return the folder of a file, which is made if it is not there.
+
+    For a file of an object store it is the folder of the system for temporary files.
+    """
+    if isinstance(path, StoredPath):
+        return Path(gettempdir())
     try:
         _make_folder(path.parent)
     except OSError as error:
@@ -52,8 +68,10 @@ def _make_folder(folder: Path) -> None:
     sync(folder.parent)
 
 
-def remove_leftovers(folder: Path) -> None:
+def remove_leftovers(folder: AnyPath) -> None:
     """Remove what killed processes left half-written; nobody may be writing in the folder."""
+    if isinstance(folder, StoredPath):
+        return  # objects are never half-written
     try:
         for spilled in folder.glob(f"{SPILL_PREFIX}*"):
             shutil.rmtree(spilled, ignore_errors=True)
@@ -63,9 +81,12 @@ def remove_leftovers(folder: Path) -> None:
         raise UnavailableError("a half-written file cannot be removed now") from error
 
 
-def remove_folder(folder: Path) -> None:
+def remove_folder(folder: AnyPath) -> None:
     """Remove a folder and the files in it, if there is such a folder."""
     if not folder.is_dir():
+        return
+    if isinstance(folder, StoredPath):
+        folder.remove_folder()
         return
     try:
         for path in folder.iterdir():

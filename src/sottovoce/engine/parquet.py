@@ -34,6 +34,7 @@ from sottovoce.engine import sorting, tables
 from sottovoce.engine.base import by_address
 from sottovoce.engine.files import folder_of, remove_folder, replace_file
 from sottovoce.engine.memory import ReportBatch, joined
+from sottovoce.engine.stored_path import AnyPath
 from sottovoce.errors import (
     CodecError,
     MismatchError,
@@ -80,7 +81,7 @@ class LogPart:
 class SealedLog:
     """A log that is read part by part; a part that is not the sealed one is refused."""
 
-    path: Path
+    path: AnyPath
     asked: Round
     parts: tuple[LogPart, ...]
     read: dict[str, Any] = field(default_factory=dict, repr=False)  # the part that was read last
@@ -112,7 +113,7 @@ class SealedLog:
             with _enough_memory():
                 self.read.clear()
                 table = _read_parquet(self.path / part.name)
-                if _checksum(table) != part.checksum:
+                if checksum_of_reports(table) != part.checksum:
                     raise _not_sealed(self.asked)
                 self.read[part.name] = sorting.by_address(table)
         return self.read[part.name]
@@ -127,7 +128,9 @@ def _slices(table: Any, counts: Mapping[Address, int], wanted: set[Address]) -> 
         start += count
 
 
-def write(path: Path, messages: Iterable[bytes], asked: Round, memory: int = DEFAULT_MEMORY) -> Log:
+def write(
+    path: AnyPath, messages: Iterable[bytes], asked: Round, memory: int = DEFAULT_MEMORY
+) -> Log:
     """Write the log of a round; it appears whole or not at all.
 
     The same reports give the same log, in whatever order they come and whatever the memory.
@@ -143,11 +146,11 @@ def write(path: Path, messages: Iterable[bytes], asked: Round, memory: int = DEF
             table = sorting.by_id(first)
             remove_folder(path)
             _write_parquet(path, table)
-            return Log(len(table), _checksum(table))
+            return Log(len(table), checksum_of_reports(table))
         return _write_folder(path, chain([first, second], parts), asked)
 
 
-def read(path: Path, asked: Round, checksum: str) -> dict[Address, ReportBatch]:
+def read(path: AnyPath, asked: Round, checksum: str) -> dict[Address, ReportBatch]:
     """Return all reports of a log by address; refuses a log that is not the sealed one.
 
     ``checksum`` is that of the seal.
@@ -161,7 +164,7 @@ def read(path: Path, asked: Round, checksum: str) -> dict[Address, ReportBatch]:
         return {address: joined(parts) for address, parts in sorted(batches.items())}
 
 
-def open_log(path: Path, asked: Round, checksum: str) -> SealedLog:
+def open_log(path: AnyPath, asked: Round, checksum: str) -> SealedLog:
     """Return a log that is read when its reports are needed; refuses another than the sealed one.
 
     Of a folder the list of parts is checked now, and every part whenever it is read.
@@ -169,36 +172,89 @@ def open_log(path: Path, asked: Round, checksum: str) -> SealedLog:
     if path.is_file():
         with _enough_memory():
             table = _read_parquet(path)
-            if _checksum(table) != checksum:
+            if checksum_of_reports(table) != checksum:
                 raise _not_sealed(asked)
             part = LogPart("", checksum, _counts(table, asked.number))
         return SealedLog(path, asked, (part,))
-    text = _seal_text(path)
+    return SealedLog(path, asked, listed_parts(_seal_text(path), asked, checksum))
+
+
+def listed_parts(text: bytes, asked: Round, checksum: str) -> tuple[LogPart, ...]:
+    """Return the parts that the list of a folder names; refuses any but the sealed list."""
     if hashlib.sha256(text).hexdigest() != checksum:
         raise _not_sealed(asked)
-    return SealedLog(path, asked, tuple(_listed_parts(text, asked.number)))
+    parts = []
+    for part in json.loads(text)["parts"]:
+        counts = {
+            Address(asked.number, member, slot): count for member, slot, count in part["reports"]
+        }
+        parts.append(LogPart(part["name"], part["checksum"], counts))
+    return tuple(parts)
 
 
-def exists(path: Path) -> bool:
+def exists(path: AnyPath) -> bool:
     """Return whether there is a log, and not only a part of one."""
     return path.is_file() or (path / SEAL).is_file()
 
 
-def erase(path: Path) -> None:
+def erase(path: AnyPath) -> None:
     """Erase a log."""
     (path / SEAL if path.is_dir() else path).unlink(missing_ok=True)
     remove_folder(path)
 
 
-def checksum_of(path: Path) -> str:
+def checksum_of(path: AnyPath) -> str:
     """Return the checksum of what a log holds now, to compare it with that of the seal."""
     if path.is_dir():
         return hashlib.sha256(_seal_text(path)).hexdigest()
     with _enough_memory():
-        return _checksum(_read_parquet(path))
+        return checksum_of_reports(_read_parquet(path))
 
 
-def condense(path: Path, tallied: Mapping[Address, Tally]) -> None:
+def read_reports(source: Any) -> Any:
+    """Return the reports in one Parquet file, a path or an open file, as a table.
+
+    A file that has other columns than a log is refused.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    damaged = MismatchError("the log of a round is damaged: it cannot be read")
+    try:
+        # One thread: what is read at once stays small, and so does what an allocator keeps.
+        table = parquet.read_table(source, use_threads=False, partitioning=None)
+    except MemoryError:
+        raise
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise damaged from error
+    names = set(table.column_names)
+    if not set(_NEEDED) <= names <= {*_NEEDED, *_OPTIONAL}:
+        raise damaged
+    if not all(_has_type_of_log(table[name], name) for name in names):
+        raise damaged
+    return table.combine_chunks()
+
+
+def checksum_of_reports(table: Any) -> str:
+    """Return SHA-256 over all columns, ordered by name.
+
+    A column adds its name and length, and then its numbers, or the bytes of its entries and their
+    lengths.
+    """
+    total = hashlib.sha256()
+    for name in sorted(table.column_names):
+        column = table[name]
+        total.update(f"{name}:{len(column)}:".encode())
+        if _is_number(column):
+            numbers = tables.numbers(column)
+        else:
+            entries, numbers = tables.entries(column)
+            total.update(entries)  # type: ignore[arg-type]
+        total.update(numbers.astype("<u4").tobytes())
+    return total.hexdigest()
+
+
+def condense(path: AnyPath, tallied: Mapping[Address, Tally]) -> None:
     """Write the tallies of a round: what remains when its reports are erased."""
     arrays: dict[str, Ints] = {}
     index: list[list[Any]] = []
@@ -213,7 +269,7 @@ def condense(path: Path, tallied: Mapping[Address, Tally]) -> None:
     replace_file(path, save)
 
 
-def tallies(path: Path, asked: Round) -> dict[Address, Tally]:
+def tallies(path: AnyPath, asked: Round) -> dict[Address, Tally]:
     """Return the tallies that were left of an erased round."""
     left = {}
     with _loaded(path) as arrays:
@@ -231,7 +287,7 @@ def _array_name(number: int, name: str) -> str:
 
 
 @contextmanager
-def _loaded(path: Path) -> Iterator[Any]:
+def _loaded(path: AnyPath) -> Iterator[Any]:
     if not path.exists():
         raise NoDataError("the log of this round is missing, and no sums were left of it")
     try:
@@ -333,8 +389,10 @@ def _joined(parts: list[Any]) -> Any:
     return pyarrow.concat_tables(parts).combine_chunks()
 
 
-def _write_folder(path: Path, parts: Iterable[Any], asked: Round) -> Log:
+def _write_folder(path: AnyPath, parts: Iterable[Any], asked: Round) -> Log:
     """Write the parts of a log, and last the list of them."""
+    if path.is_file():
+        path.unlink()  # a log of one file that was never sealed
     count = 0
     listed = []
     for number, table in enumerate(parts):
@@ -342,29 +400,20 @@ def _write_folder(path: Path, parts: Iterable[Any], asked: Round) -> Log:
         _write_parquet(path / name, table)
         counts = _counts(table, asked.number)
         addresses = [[address.member, address.slot, reports] for address, reports in counts.items()]
-        listed.append({"name": name, "checksum": _checksum(table), "reports": addresses})
+        listed.append({"name": name, "checksum": checksum_of_reports(table), "reports": addresses})
         count += len(table)
     text = json.dumps({"parts": listed}).encode()
     replace_file(path / SEAL, lambda new: new.write_bytes(text))
     return Log(count, hashlib.sha256(text).hexdigest())
 
 
-def _seal_text(path: Path) -> bytes:
+def _seal_text(path: AnyPath) -> bytes:
     try:
         return (path / SEAL).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         raise NoDataError("the log of this round has been erased or is missing") from None
     except OSError as error:
         raise UnavailableError("the log of a round cannot be read now") from error
-
-
-def _listed_parts(text: bytes, round_number: int) -> Iterator[LogPart]:
-    for part in json.loads(text)["parts"]:
-        counts = {
-            Address(round_number, member, slot): reports
-            for member, slot, reports in part["reports"]
-        }
-        yield LogPart(part["name"], part["checksum"], counts)
 
 
 def _counts(table: Any, round_number: int) -> dict[Address, int]:
@@ -396,25 +445,6 @@ def _texts(column: Any) -> Any:
     return texts
 
 
-def _checksum(table: Any) -> str:
-    """Return SHA-256 over all columns, ordered by name.
-
-    A column adds its name and length, and then its numbers, or the bytes of its entries and their
-    lengths.
-    """
-    total = hashlib.sha256()
-    for name in sorted(table.column_names):
-        column = table[name]
-        total.update(f"{name}:{len(column)}:".encode())
-        if _is_number(column):
-            numbers = tables.numbers(column)
-        else:
-            entries, numbers = tables.entries(column)
-            total.update(entries)  # type: ignore[arg-type]
-        total.update(numbers.astype("<u4").tobytes())
-    return total.hexdigest()
-
-
 def _is_number(column: Any) -> bool:
     import pyarrow
 
@@ -425,7 +455,7 @@ def _not_sealed(asked: Round) -> MismatchError:
     return MismatchError(f"the log of round {asked.number} is not the one that was sealed")
 
 
-def _write_parquet(path: Path, table: Any) -> None:
+def _write_parquet(path: AnyPath, table: Any) -> None:
     from pyarrow import parquet
 
     def save(new: Path) -> None:
@@ -441,27 +471,11 @@ def _write_parquet(path: Path, table: Any) -> None:
     replace_file(path, save)
 
 
-def _read_parquet(path: Path) -> Any:
-    """Return the reports in one file; refuses a file that has other columns than a log."""
-    import pyarrow
-    from pyarrow import parquet
-
-    damaged = MismatchError("the log of a round is damaged: it cannot be read")
+def _read_parquet(path: AnyPath) -> Any:
+    """Return the reports in one file."""
     if not path.exists():
         raise NoDataError("the log of this round has been erased or is missing")
-    try:
-        # One thread: what is read at once stays small, and so does what an allocator keeps.
-        table = parquet.read_table(path, use_threads=False, partitioning=None)
-    except MemoryError:
-        raise
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise damaged from error
-    names = set(table.column_names)
-    if not set(_NEEDED) <= names <= {*_NEEDED, *_OPTIONAL}:
-        raise damaged
-    if not all(_has_type_of_log(table[name], name) for name in names):
-        raise damaged
-    return table.combine_chunks()
+    return read_reports(path if isinstance(path, Path) else path.open())
 
 
 def _has_type_of_log(column: Any, name: str) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 
 from sottovoce.engine import tables
 from sottovoce.engine.duckdb import PEOPLE, everybody_once, public_columns
-from sottovoce.engine.files import SPILL_PREFIX
+from sottovoce.engine.files import SPILL_PREFIX, folder_of
 from sottovoce.engine.parquet import SealedLog
 from sottovoce.errors import ParameterError, UnavailableError
 from sottovoce.tasks.collected import Columns, Scored
@@ -100,7 +100,7 @@ class SealedRelations:
     def _engine(self) -> Iterator[Any]:
         import duckdb
 
-        folder = self.log.path.parent
+        folder = folder_of(self.log.path)
         with TemporaryDirectory(prefix=SPILL_PREFIX, dir=folder) as spill:
             # One thread: sums are added in one order, and have the same digits again.
             config = {

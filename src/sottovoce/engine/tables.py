@@ -147,6 +147,22 @@ class JoinedEntries:
         return entries(column)
 
 
+@dataclass(frozen=True)
+class PartChecksums:
+    """A row for every part of a log: its name and checksum, from the path and bytes of a file."""
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        import pyarrow
+
+        from sottovoce.engine.parquet import checksum_of_reports, read_reports
+
+        for batch in batches:
+            for path, content in zip(batch["path"], batch["content"], strict=True):
+                reports = read_reports(pyarrow.BufferReader(content.as_buffer()))
+                name = path.as_py().rpartition("/")[2]
+                yield _row(name=name, checksum=checksum_of_reports(reports))
+
+
 def estimate_of_supports(
     mechanism: PureMechanism, supports: Tally, report: Reports, among: Values | Blocks
 ) -> Estimate:

@@ -47,6 +47,7 @@ class Settings:
     proxies: str = ""  # addresses of reverse proxies whose forwarded headers are believed
     tick: float = 0.5  # seconds between looks at what is due
     session: int = 12 * 3600  # seconds that a log-in to the dashboard lasts
+    logs: str = ""  # the URL of an object store for sealed logs, instead of the folder
     workers: int = 1  # processes that take reports on one port
     memory: int = 1 << 30  # bytes that a process may use for reports: to seal, to step, to answer
 

@@ -203,6 +203,33 @@ def test_tables_as_published_are_the_same_and_one_report_less_is_noticed(session
         spark.answer(task, session, {0: folder}, {0: log.checksum})
 
 
+def test_a_folder_of_the_collector_is_read_in_place_and_checked_part_by_part(
+    session, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(parquet, "PART_BYTES", 6_000)
+    task = Task("histogram", sv.Histogram(range(40), mechanism="olh"), 3.0)
+    path = tmp_path / "round-00000.parquet"
+    messages = crowd.messages(task, np.arange(900) % 40, rng=SeededRng(8))
+    log = parquet.write(path, messages, task.opening)
+    assert len(list(path.glob("part-*.parquet"))) > 2
+    here = parquet.read(path, task.opening, log.checksum)
+    expected = task.plan.step(MemoryCollected(task).after(task.opening, here))
+    answer = spark.answer(task, session, {0: path}, {0: log.checksum})
+    assert answer.to_dict() == expected.named(task.name).to_dict()
+    first, second, *_ = sorted(path.glob("part-*.parquet"))
+    good = first.read_bytes()
+    for damage in (good[:-9], second.read_bytes()):
+        first.write_bytes(damage)
+        with pytest.raises(MismatchError):
+            spark.answer(task, session, {0: path}, {0: log.checksum})
+    first.unlink()
+    with pytest.raises(MismatchError, match="not the one that was sealed"):
+        spark.answer(task, session, {0: path}, {0: log.checksum})
+    first.write_bytes(good)
+    with pytest.raises(MismatchError, match="not the one that was sealed"):
+        spark.answer(task, session, {0: path}, {0: "another"})
+
+
 def test_people_with_too_many_reports_are_left_out_and_nobody_is_a_sum_too(session, tmp_path):
     task = Task("shop", SHOP, 4.0)
     path = tmp_path / "shop.parquet"

@@ -18,6 +18,7 @@ from sottovoce.engine import tables
 from sottovoce.engine.base import TaskCollected, drive, estimate_people, people_among
 from sottovoce.engine.duckdb import PEOPLE
 from sottovoce.engine.memory import names
+from sottovoce.engine.parquet import listed_parts
 from sottovoce.engine.spark import frames
 from sottovoce.engine.spark.frames import LogPaths
 from sottovoce.engine.tables import Sums
@@ -170,11 +171,28 @@ class SparkCollected(TaskCollected):
             alone={**self.alone},
             tallied={**self.tallied},
         )
-        if frames.checksum(collected._log(number)) != checksum:
-            raise MismatchError(f"the log of round {number} is not the one that was sealed")
+        collected._verify(asked, checksum)
         if not collected.report_counts(number):
             raise NoDataError(f"round {number} of task {self.task.name!r} has no reports")
         return collected
+
+    def _verify(self, asked: Round, checksum: str) -> None:
+        """Refuse a log that is not the one that was sealed.
+
+        A folder of the collector states the checksums of its parts, which executors compute
+        alone.  The checksum of any other log is over all reports in order.
+        """
+        number = asked.number
+        refusal = MismatchError(f"the log of round {number} is not the one that was sealed")
+        paths = self.logs[number]
+        text = frames.seal_text(self.spark, paths)
+        if text is None:
+            if frames.checksum(self._log(number)) != checksum:
+                raise refusal
+            return
+        stated = {part.name: part.checksum for part in listed_parts(text, asked, checksum)}
+        if frames.part_checksums(self.spark, paths) != stated:
+            raise refusal
 
     def _check(self, address: Address) -> None:
         if address not in self.report_counts(address.round):
@@ -271,7 +289,10 @@ def answer(
 
 
 def checksum(task: Task, spark: Any, paths: LogPaths) -> str:
-    """Return the checksum of what a log holds now, to compare it with that of the seal."""
+    """Return the checksum of all reports of a log in order, to compare it with that of the seal.
+
+    The seal of a folder of parts has another one, which ``answer`` checks part by part.
+    """
     return frames.checksum(frames.read(spark, paths, task.declares))
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from sottovoce import errors
 from sottovoce.arrays import Values
 from sottovoce.engine import tables
+from sottovoce.engine.parquet import SEAL
 from sottovoce.errors import (
     MismatchError,
     MissingExtraError,
@@ -128,6 +129,38 @@ def pieces(frame: Any, width: int = 0) -> Iterator[dict[str, tuple[bytes, bytes]
     with answering():
         for row in joined.toLocalIterator():
             yield {name: (row[f"{name}_entries"], row[f"{name}_numbers"]) for name in frame.columns}
+
+
+def seal_text(spark: Any, paths: LogPaths) -> bytes | None:
+    """Return the list of parts of a log that is one folder of the collector; None for others.
+
+    The session reads it where it reads the parts: a disk, HDFS, an object store.
+    """
+    if not isinstance(paths, (str, PathLike)):
+        return None
+    with answering():
+        jvm = spark._jvm
+        place = jvm.org.apache.hadoop.fs.Path(f"{paths}/{SEAL}")
+        system = place.getFileSystem(spark._jsc.hadoopConfiguration())
+        if not system.exists(place):
+            return None
+        stream = system.open(place)
+        try:
+            return bytes(jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
+        finally:
+            stream.close()
+
+
+def part_checksums(spark: Any, folder: Any) -> dict[str, str]:
+    """Return the checksum of every part in a folder, by the name of its file.
+
+    Every executor reads whole files, as the collector does.
+    """
+    with answering():
+        files = spark.read.format("binaryFile").option("pathGlobFilter", "*.parquet")
+        content = files.load(str(folder)).select("path", "content")
+        table = mapped(content, tables.PartChecksums(), "name string, checksum string").toArrow()
+    return dict(zip(table["name"].to_pylist(), table["checksum"].to_pylist(), strict=True))
 
 
 def checksum(log: Any) -> str:
