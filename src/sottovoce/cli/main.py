@@ -26,6 +26,7 @@ COMMANDS = (
     "advise",
     "audit",
     "bench",
+    "warm",
 )
 
 

@@ -54,11 +54,13 @@ def command(data: Path, database: str, *, as_json: bool, **options: Any) -> None
     """
     from sottovoce.collector.dashboard.pages import routes
     from sottovoce.collector.run import serve
+    from sottovoce.engine.warming import start_warming
     from sottovoce.web.settings import from_environment
 
     settings = from_environment({**options, "data": data, "database": database or None})
 
     def announce(url: str) -> None:
+        start_warming()
         if as_json:
             # One line, for a program that waits for it.
             click.echo(json.dumps({"url": url, "data": str(data)}))
