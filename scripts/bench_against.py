@@ -2,7 +2,7 @@
 
     python scripts/bench_against.py 7347ba3                     all topics, three turns each
     python scripts/bench_against.py v0.2.0 --only queries       one topic
-    python scripts/bench_against.py 7347ba3 --write             also write docs/evidence/speed.md
+    python scripts/bench_against.py 7347ba3 --write   and docs/evidence/speed-before-and-after.md
 
 Both trees run ``sottovoce bench`` in processes of their own, in turns, so that a noisy minute hurts
 them alike.  Every row keeps its best turn.  A row that is slower by more than 10 % is marked, and
@@ -19,7 +19,7 @@ from typing import Any
 
 from other_tree import ROOT, checked_out, run
 
-EVIDENCE = ROOT / "docs" / "evidence" / "speed.md"
+EVIDENCE = ROOT / "docs" / "evidence" / "speed-before-and-after.md"
 TIMES = ("ns", "us", "µs", "ms", "s")  # units of which less is better
 RATES = ("/s", "per second", "per CPU second")  # and of which more is better
 MAX_SLOWDOWN = 1.10
