@@ -89,7 +89,7 @@ graded: setup
 	@$(BIN)/python scripts/graded_groups.py
 
 bench: setup
-	@$(BIN)/sottovoce bench
+	@$(BIN)/sottovoce bench --write docs/evidence/speed.md
 
 bench-peers: setup
 	@$(BIN)/python scripts/bench_peers.py

@@ -9,4 +9,4 @@ def test_it_hands_its_options_to_the_laboratory(run, monkeypatch):
     bench = SimpleNamespace(run=lambda **options: seen.append(options))
     monkeypatch.setitem(sys.modules, "sottovoce.lab.bench", bench)
     assert run("bench", "--only", "grr", "--json").exit_code == 0
-    assert seen == [{"only": ("grr",), "json": True}]
+    assert seen == [{"only": ("grr",), "json": True, "write": None}]

@@ -46,6 +46,7 @@ SPECIFIED_BY = {
     "lab/bench/row.py": "lab/test_bench.py",
     "lab/bench/shuffling.py": "lab/test_bench.py",
     "lab/bench/spark.py": "lab/test_bench.py",
+    "lab/bench/starting.py": "lab/test_bench.py",
     "lab/bench/timing.py": "lab/test_bench.py",
     "lab/bench/tokens.py": "lab/test_bench.py",
     "lab/bench/unary.py": "lab/test_bench.py",

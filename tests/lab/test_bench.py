@@ -20,6 +20,7 @@ from sottovoce.lab.bench import (
 )
 from sottovoce.lab.bench.growth import exponent
 from sottovoce.lab.bench.privatizing import draw_blocks
+from sottovoce.lab.bench.report import page
 from sottovoce.lab.bench.row import BenchmarkRow, Goal
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.oue import OUE
@@ -37,8 +38,8 @@ def once(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "topic", [topic for topic in TOPICS if topic != "spark"]
-)  # which starts a cluster
+    "topic", [topic for topic in TOPICS if topic not in ("spark", "starting")]
+)  # which start a cluster, and compile every kernel
 def test_a_topic_runs_and_its_rows_have_the_documented_fields(topic, capsys):
     rows = run(topic, json=True, scale=TINY)
     assert json.loads(capsys.readouterr().out) == rows
@@ -57,6 +58,21 @@ def test_tables_go_to_standard_output_and_progress_to_standard_error(capsys):
     assert "goals" in shown.out
     assert "plain read" in shown.out
     assert row["name"] in shown.err
+
+
+def test_a_page_has_growth_first_then_every_topic_and_says_what_was_missed(tmp_path):
+    rows = [
+        BenchmarkRow("one", "grown", 1.02, "exponent", goal=Goal("figure", "<=", 1.1)),
+        BenchmarkRow("one", "slow", 3.0, "s", "bare", 4.0, Goal("ratio", "<=", 2)),
+        BenchmarkRow("two", "plain", 12.0, "bytes a report"),
+    ]
+    text = page(rows)
+    assert "Topics: one, two.  2 goals, 1 missed." in text
+    assert text.index("Growth and memory") < text.index("## One")
+    assert "| slow | 3 s | bare | 4 | ratio <= 2 | no |" in text
+    assert "## Two" not in text
+    run("unary", scale=TINY, write=tmp_path / "page.md")
+    assert (tmp_path / "page.md").read_text().startswith("# Speed")
 
 
 def test_several_topics_are_run_in_their_own_order(capsys):

@@ -63,9 +63,11 @@ class DemoOptions:
 @as_json
 def command(seed: int | None, *, as_json: bool, **options: Any) -> None:
     """Let invented people answer a collector over HTTP; print truth and estimates."""
+    from sottovoce.engine.warming import start_warming
     from sottovoce.lab.demonstration import demonstrate, hosted
     from sottovoce.lab.demonstration_folder import prepare
 
+    start_warming()
     given = group_of(DemoOptions, options)
     stay = sys.stdout.isatty() and not as_json if given.stay is None else given.stay
     with hosted(prepare(given.out)) as host:

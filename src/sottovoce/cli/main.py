@@ -28,6 +28,7 @@ COMMANDS = (
     "audit",
     "bench",
     "doctor",
+    "warm",
 )
 
 

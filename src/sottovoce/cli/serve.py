@@ -74,12 +74,14 @@ def command(
     from sottovoce.collector.dashboard.pages import routes
     from sottovoce.collector.run import serve
     from sottovoce.core.byte_sizes import byte_size
+    from sottovoce.engine.warming import start_warming
     from sottovoce.web.settings import from_environment
 
     options["memory"] = None if memory is None else byte_size("memory", memory)
     settings = from_environment({**options, "data": data, "database": database or None})
 
     def announce(url: str) -> None:
+        start_warming()
         if as_json:
             # One line, for a program that waits for it.
             click.echo(json.dumps({"url": url, "data": str(data)}))

@@ -260,7 +260,7 @@ class Client:
     ) -> bytes:
         """Return one envelope for every question, one after another; this draws all randomness."""
         rng = SystemRng()
-        subject = rng.bytes(ID_BYTES) if "subject" in self.notice.declares else None
+        subject = bytes(rng.bytes(ID_BYTES)) if "subject" in self.notice.declares else None
         public = b"".join(self.notice.domain.public_parts(indices))  # of one person: one or none
         width = asked.width
         slotted = asked.slots > 1
@@ -273,7 +273,7 @@ class Client:
                 digest=digest,
                 round=asked.number,
                 member=address.member,
-                id=rng.bytes(ID_BYTES),
+                id=bytes(rng.bytes(ID_BYTES)),
                 payload=payload,
                 subject=subject,
                 slot=address.slot if slotted else None,

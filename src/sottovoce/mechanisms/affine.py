@@ -291,7 +291,7 @@ class AffineResponse(SeededMechanism, PureMechanism, kind="affine"):
             [_table_of(term.factors[axis], target) for axis in axes[::-1]] for term in target.terms
         ]
         if len(weights) > 1 and len(weights) << max(self.groups) <= MAX_TERM_TABLE:
-            return self._score_term_tables(reports, tables) @ np.array(weights)
+            return np.asarray(self._score_term_tables(reports, tables) @ np.array(weights))
         scores = [
             weight * self.score_product(reports, factors)
             for weight, factors in zip(weights, tables, strict=True)

@@ -107,6 +107,15 @@ def test_more_scores_than_fit_are_decoded_where_every_total_is_one_score(source,
     assert decoded.text == f"-- {module.DECODED}: 8 totals"
 
 
+def test_many_targets_are_decoded_where_their_cells_are_many(source, monkeypatch):
+    made = plan(source, "SELECT age, COUNT(*) FROM people GROUP BY age")
+    monkeypatch.setattr(module, "MAX_SCORES", 8 * 1_001)
+    assert not module.is_decoded(made, 1_000)
+    monkeypatch.setattr(module, "MANY_TARGETS", 8)
+    assert module.is_decoded(made, 1_000)
+    assert not module.is_decoded(made, 999)
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -9,10 +9,11 @@ a plain read or the drawing of the same random words, and says whether its goal 
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from json import dumps
+from pathlib import Path
 from typing import Any
 
 from sottovoce.errors import ParameterError
-from sottovoce.lab.bench.report import print_tables, say
+from sottovoce.lab.bench.report import page, print_tables, say
 from sottovoce.lab.bench.row import BenchmarkRow
 
 TOPICS = (
@@ -20,6 +21,7 @@ TOPICS = (
     "olh",
     "privatizing",
     "devices",
+    "starting",
     "unary",
     "moving",
     "consistency",
@@ -36,11 +38,15 @@ TOPICS = (
 
 
 def run(
-    only: str | Iterable[str] = "", *, json: bool = False, scale: float = 1.0
+    only: str | Iterable[str] = "",
+    *,
+    json: bool = False,
+    scale: float = 1.0,
+    write: Path | None = None,
 ) -> list[dict[str, Any]]:
     """Run the topics, or only the named ones, print their rows and return them.
 
-    ``scale`` multiplies the users.
+    ``scale`` multiplies the users, and ``write`` is a file for the rows as a page.
     """
     named = {only} - {""} if isinstance(only, str) else set(only)
     if named - set(TOPICS):
@@ -50,6 +56,8 @@ def run(
         if not named or topic in named:
             rows += measure(topic, scale)
     documents = [row.document() for row in rows]
+    if write is not None:
+        write.write_text(page(rows))
     if json:
         print(dumps(documents, indent=1))
     else:

@@ -35,6 +35,8 @@ EPSILON = 2.0
 USERS = 1_000_000
 REPEATS = 5
 HASHED = 256
+GROUPS = 1_000
+COLUMNS = (2, 4, 6, 8)
 ANSWERED = Goal("figure", "<=", 0.5)
 JOINED = Goal("figure", "<=", 2.0)
 FASTER = Goal("ratio", ">=", 20.0)
@@ -51,6 +53,7 @@ SUMMED = "SELECT SUM(a) FROM people WHERE b > 30"
 AVERAGED = (
     "SELECT AVG(sales.a) FROM sales JOIN users USING (uid) WHERE sales.b = 'x' AND users.a > 40"
 )
+SIX = "SELECT COUNT(*) FROM people WHERE a > 2 AND b < 4"
 GROUPED = "SELECT a, COUNT(*) FROM people GROUP BY a"
 PAIRED = "SELECT a, b, COUNT(*), AVG(c) FROM people GROUP BY a, b"
 CONJUNCTION = "(a BETWEEN {low} AND {high} AND b > {least} AND c < {most})"
@@ -75,15 +78,22 @@ def rows(scale: float) -> Iterator[BenchmarkRow]:
     yield _hashed(table, "BLUE", COUNTED)
     yield _hashed(table, "LIN", SUMMED)
     yield _either(table)
-    yield _grouped(QueryStudy(Table({"a": range(1, 1001), "b": range(1, 126)}), users))
-    pairs = QueryStudy(Table({"a": range(1, 33), "b": range(1, 31), "c": range(1, 126)}), users)
-    yield _answered(pairs, "COUNT and AVG, GROUP BY 960 pairs", PAIRED, None)
-    six = QueryStudy(Table({name: range(1, 65) for name in "abcdef"}), users)
-    yield _answered(six, "COUNT, 2 ranges, 6 columns, 4,095 layers", COUNTED, None)
+    groups = scaled(GROUPS, scale)
+    yield _grouped(QueryStudy(Table({"a": range(1, groups + 1), "b": range(1, 126)}), users))
+    side = int(groups**0.5)
+    pairs = Table({"a": range(side), "b": range(side), "c": range(1, 126)})
+    name = f"COUNT and AVG, GROUP BY {side**2:,} pairs"
+    yield _answered(QueryStudy(pairs, users), name, PAIRED, None)
+    values = 64 if scale == 1 else 4
+    six = QueryStudy(Table({name: range(1, values + 1) for name in "abcdef"}), users)
+    yield _answered(six, f"COUNT, 2 ranges, 6 columns of {values}", SIX, None)
     large = QueryStudy(Table({name: range(1, 626) for name in "abc"}), users)
     yield _answered(large, "COUNT, 2 ranges, cells by groups", COUNTED, None)
     shop = Joint({"users": {"columns": _columns()}, "sales": {"columns": _columns(), "most": 10}})
     yield _answered(QueryStudy(shop, users), "AVG over a join of 2 services", AVERAGED, JOINED)
+    yield _grown_in_columns(users)
+    yield _grown_in_groups(users, groups)
+    yield _remembered(table)
     yield _grown([QueryStudy(table.plan, scaled(1 << 17, scale) << step) for step in range(4)])
 
 
@@ -176,7 +186,8 @@ def _grouped(study: QueryStudy) -> BenchmarkRow:
     study.ask(GROUPED)
     asked, decoded = race(lambda: study.ask(GROUPED), decode, repeats=REPEATS)
     ratio = asked.cpu / decoded.cpu
-    name = f"GROUP BY 1,000 values, {study.users:,} users"
+    values = study.plan.domain.records(0).attributes[0].size
+    name = f"GROUP BY {values:,} values, {study.users:,} users"
     return BenchmarkRow("queries", name, asked.cpu, "s", "decoding the column", ratio, DECODED)
 
 
@@ -242,6 +253,42 @@ def _job(mechanism: Any, coefficients: Floats, count: int) -> tuple[Any, Reports
 def _score(jobs: Sequence[tuple[Any, Reports, Floats]]) -> None:
     for mechanism, reports, coefficients in jobs:
         mechanism.score(reports, coefficients)
+
+
+def _grown_in_columns(users: int) -> BenchmarkRow:
+    """Return how an answer grows in columns, of which every further one has twice the layers."""
+    studies = [
+        QueryStudy(Table({name: ["x", "y"] for name in "abcdefgh"[:count]}), users)
+        for count in COLUMNS
+    ]
+    question = "SELECT COUNT(*) FROM people WHERE a = 'x'"
+    assert all(study.database.users for study in studies)
+    timings = race(*(lambda study=study: study.ask(question) for study in studies), repeats=REPEATS)
+    slope = exponent(COLUMNS, [timing.cpu for timing in timings])
+    return BenchmarkRow("queries", "an answer in columns of 2 values", slope, "exponent", "2 to 8")
+
+
+def _grown_in_groups(users: int, most: int) -> BenchmarkRow:
+    """Return how an answer that is decoded grows in groups."""
+    sizes = [most // 8, most // 4, most // 2, most]
+    studies = [QueryStudy(Table({"a": range(size)}), users) for size in sizes]
+    assert all(study.database.users for study in studies)
+    timings = race(*(lambda study=study: study.ask(GROUPED) for study in studies), repeats=REPEATS)
+    slope = exponent(sizes, [timing.cpu for timing in timings])
+    name = "an answer in groups"
+    return BenchmarkRow("queries", name, slope, "exponent", f"{sizes[0]:,} to {most:,}")
+
+
+def _remembered(study: QueryStudy) -> BenchmarkRow:
+    """Return the memory of a report of a table: the report itself, and whose it is."""
+    collected = study.database.collected
+    assert isinstance(collected, MemoryCollected)
+    held = sum(
+        batch.reports.nbytes + (0 if batch.subjects is None else batch.subjects.nbytes)
+        for batch in collected.batches.values()
+    )
+    name = "reports of a table in memory"
+    return BenchmarkRow("queries", name, held / study.users, "bytes a report")
 
 
 def _grown(studies: Sequence[QueryStudy]) -> BenchmarkRow:

@@ -129,12 +129,15 @@ class PlanCache:
 
 def _key(text: str, parameters: Parameters) -> Any:
     """Return what equal queries have in common; None if a parameter is not a plain value."""
-    is_named = isinstance(parameters, Mapping)
-    names = sorted(parameters) if is_named else range(len(parameters))
-    values = [parameters[name] for name in names]
+    if isinstance(parameters, Mapping):
+        names: list[Any] = sorted(parameters)
+        values = [parameters[name] for name in names]
+    else:
+        names = []
+        values = list(parameters)
     if not all(type(value) in (str, int, float, bool, type(None)) for value in values):
         return None
-    return text, is_named, tuple(names), tuple((type(value), value) for value in values)
+    return text, tuple(names), tuple((type(value), value) for value in values)
 
 
 class _ColumnCounts(Mapping[str, Answer]):

@@ -183,7 +183,7 @@ class _Terms:
         return self._by_owner(table[self.vectors])
 
     def _by_owner(self, values: Floats) -> Floats:
-        return np.bincount(self.owners, self.weights * values, self.count)
+        return np.bincount(self.owners, self.weights * values, self.count).astype(float)
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,7 +56,7 @@ def facts_of(
         "numbers": numbers,
     }
     if is_decoded(plan, users):
-        facts["answered from"] = f"{DECODED}: more than {MAX_SCORES:,} scores"
+        facts["answered from"] = f"{DECODED}: more than {MAX_SCORES:,} scores and cells"
     if compare:
         facts["compared with"] = _compared(plan, users)
     warnings = _warnings(plan, numbers)

@@ -1,8 +1,8 @@
 """Pass ``state``: QueryPlan -> tuple of Statements.  The query as ordinary SQL over scored reports.
 
-Where a plan needs more scores than are kept in memory together, and every total is one score of a
-private table, no person is scored: the totals come from the decoded sums of every layer
-(``decoding``), and the statement has no tree.
+Where a plan needs more scores than are kept in memory together, or as many cells of targets, and
+every total is one score of a private table, no person is scored: the totals come from the decoded
+sums of every layer (``decoding``), and the statement has no tree.
 
 Joining, filtering, grouping and summing are the engine's work.  The statement is built as a sqlglot
 tree; an engine prints it in its own dialect.  Its relations are ``factor_0``, ``factor_1``, ...
@@ -47,6 +47,10 @@ from sottovoce.sql.query import EVERYBODY, AllOf, AnyOf, Compared, GroupBy, List
 from sottovoce.sql.values import numbers_of
 
 MAX_SCORES = 1 << 25  # scores of rows that are kept in memory together
+# Targets that are decoded where their cells are more than that, so many people that the law of the
+# noise is close to what is measured.
+MANY_TARGETS = 64
+MANY_USERS = 1_000
 DECODED = "decoded from the sums of every layer, with errors by the law of the noise"
 
 
@@ -99,7 +103,14 @@ def is_decoded(plan: QueryPlan, users: int) -> bool:
     That needs everybody to have one report in every slot, which only the reports tell.
     """
     score_count = sum(map(len, plan.demand.target_sums.values()))
-    return users * score_count > MAX_SCORES and _single_scores(plan) and _is_small(plan)
+    many_scores = users * score_count > MAX_SCORES
+    many_targets = users >= MANY_USERS and score_count >= MANY_TARGETS
+    if not (many_scores or many_targets) or not _single_scores(plan):
+        return False
+    cells = _cell_count(plan)
+    many_numbers = many_scores or score_count * (users + cells) > MAX_SCORES
+    (scoring,) = plan.scorings.values()
+    return many_numbers and cells <= MAX_CELLS and table_size(scoring.columns) <= MAX_TABLE
 
 
 def _single_scores(plan: QueryPlan) -> bool:
@@ -118,17 +129,12 @@ def _single_scores(plan: QueryPlan) -> bool:
     )
 
 
-def _is_small(plan: QueryPlan) -> bool:
-    """Return whether the decoded layers of a plan and what they are contracted with fit in
-    memory.
-    """
-    (scoring,) = plan.scorings.values()
-    (slot,) = scoring.factor.slots
-    cells = 0
-    for member in range(len(slot.family)):
-        if not slot.cell(member).aligned:
-            cells += slot.mechanism(member).size
-    return cells <= MAX_CELLS and table_size(scoring.columns) <= MAX_TABLE
+def _cell_count(plan: QueryPlan) -> int:
+    """Return the cells of all layers that can be decoded."""
+    (factor,) = (plan.layout.factors[index] for index in plan.demand.target_sums)
+    (slot,) = factor.slots
+    members = range(len(slot.family))
+    return sum(slot.mechanism(each).size for each in members if not slot.cell(each).aligned)
 
 
 def stated(plan: QueryPlan, rows: Sequence[Row], one_report_each: bool) -> Statement:
