@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sottovoce.client.ledger import DiskLedger as Ledger
     from sottovoce.domains.bits import Bits
     from sottovoce.domains.buckets import Buckets
+    from sottovoce.domains.dates import Dates
     from sottovoce.domains.sets import Sets
     from sottovoce.domains.strings import Strings
     from sottovoce.engine.memory import answer
@@ -49,6 +50,7 @@ _HOMES = {
     "Answers": "sottovoce.answers.answers",
     "Bits": "sottovoce.domains.bits",
     "Buckets": "sottovoce.domains.buckets",
+    "Dates": "sottovoce.domains.dates",
     "Client": "sottovoce.client.client",
     "Collection": "sottovoce.tasks.collection",
     "Device": "sottovoce.client.device",
@@ -83,6 +85,7 @@ __all__ = [
     "Buckets",
     "Client",
     "Collection",
+    "Dates",
     "Device",
     "Distribution",
     "HeavyHitters",

@@ -25,6 +25,7 @@ from sottovoce.plans.tables.result import Result
 from sottovoce.plans.tables.source import Source
 from sottovoce.plans.tables.table import Table
 from sottovoce.plans.tables.table_plan import TablePlan
+from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.task import Task
 
 EPSILONS = (1.0, 2.0, 4.0)
@@ -225,6 +226,7 @@ def _value_of(kind: Any, index: int) -> Any:
 
 def measured(plan: TablePlan, text: str, epsilon: float, seed: int) -> float:
     """Return the variance that the reports of one collection tell."""
+    assert isinstance(plan, Plan)
     database = simulate(Task("standard", plan, epsilon), even_people(plan, seed), seed=seed)
     assert isinstance(database, Database)
     result = database.sql(text)
