@@ -111,7 +111,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedBest:
     """The best published method for a question, and its variance."""
 
     variance: float
@@ -139,14 +139,16 @@ def budget(table: str, epsilon: float) -> float:
 
 
 @cache
-def best_published(table: str, question: str, epsilon: float) -> Published:
+def best_published(table: str, question: str, epsilon: float) -> PublishedBest:
     """Return the published method with the least variance."""
     found = []
     for method in JOIN_METHODS if isinstance(TABLES[table], Joint) else SINGLE_METHODS:
         for options in ("", " WITH (METHOD = RDC)"):
             plan = PublishedTables(TABLES[table], method)
             text = f"SELECT {question}{options}"
-            found.append(Published(predicted(plan, text, budget(table, epsilon)), method, options))
+            found.append(
+                PublishedBest(predicted(plan, text, budget(table, epsilon)), method, options)
+            )
     return min(found, key=lambda each: each.variance)
 
 
