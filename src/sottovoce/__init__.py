@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from sottovoce.client.remote_collector import RemoteCollector as Collector
     from sottovoce.domains.bits import Bits
     from sottovoce.domains.buckets import Buckets
+    from sottovoce.domains.dates import Dates
     from sottovoce.domains.sets import Sets
     from sottovoce.domains.strings import Strings
     from sottovoce.engine.memory import answer
@@ -69,6 +70,7 @@ _HOMES = {
     "AsyncDevice": "sottovoce.client.async_device",
     "Bits": "sottovoce.domains.bits",
     "Buckets": "sottovoce.domains.buckets",
+    "Dates": "sottovoce.domains.dates",
     "Client": "sottovoce.client.client",
     "Collection": "sottovoce.tasks.collection",
     "Collector": "sottovoce.client.remote_collector:RemoteCollector",
@@ -113,6 +115,7 @@ __all__ = [
     "Collection",
     "Collector",
     "ConcernWarning",
+    "Dates",
     "Device",
     "Distribution",
     "DomainError",

@@ -8,9 +8,11 @@ the same bytes.
 
 import hashlib
 import hmac
+import re
 import struct
 import sys
 from base64 import urlsafe_b64encode
+from datetime import datetime, timedelta
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from itertools import islice
@@ -19,6 +21,9 @@ from math import ceil, floor, nextafter, prod
 from pathlib import Path
 from unicodedata import normalize
 
+DATE = re.compile(
+    r"[1-9][0-9]{3}(-[0-9]{2}(-[0-9]{2}([T ][0-9]{2}(:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?)?)?)?)?"
+)
 UNIT = 1 << 64
 WORD = 1 << 32
 HUNDRED = Context(prec=100, rounding=ROUND_HALF_EVEN)
@@ -894,7 +899,31 @@ def column_index(kind, value):
     if kind["kind"] == "integers":
         low, high = int(kind["low"]), int(kind["high"])
         return value - low if type(value) is int and low <= value <= high else None
+    if kind["kind"] == "dates":
+        return date_index(kind, value)
     return domain_index(kind, value) if type(value) in (int, float) else None
+
+
+def date_index(kind, value):
+    """Return how many units after the first one a date is; None if it is refused."""
+    length = len(kind["first"])
+    low, high, own = (units(text, length) for text in (kind["first"], kind["last"], value))
+    return None if own is None or not low <= own <= high else own - low
+
+
+def units(text, length):
+    """Return how many units lie before a date, of the unit whose texts are so long."""
+    known = isinstance(text, str) and DATE.fullmatch(text) and len(text) >= length
+    if not known:
+        return None
+    try:
+        moment = datetime.fromisoformat(text[:19] + "0000-01-01T00:00:00"[min(len(text), 19) :])
+    except ValueError:
+        return None
+    if length <= 7:
+        return moment.year if length == 4 else 12 * moment.year + moment.month
+    minutes = (moment - datetime(1, 1, 1)) // timedelta(minutes=1)
+    return minutes // {10: 1440, 13: 60, 16: 1}[length]
 
 
 def table_index(table, value):
@@ -948,6 +977,8 @@ def plain(kind, value):
     """
     if kind["kind"] == "categories":
         return kind["labels"][column_index(kind, value)]
+    if kind["kind"] == "dates":
+        return value[: len(kind["first"])].replace(" ", "T")
     if kind["kind"] == "integers":
         return value
     ends = float(kind["low"]), float(kind["high"])

@@ -63,6 +63,19 @@ def buckets(low, high, count):
     return {"kind": "buckets", "low": low, "high": high, "count": count, "clamped": False}
 
 
+def dates(first, last):
+    return {"kind": "dates", "first": first, "last": last}
+
+
+DIARY = services(
+    {"t.seen": dates("2024-02-01T00", "2024-03-01T23")},
+    t=records(
+        day=dates("1999-12-31", "2024-02-29"),
+        month=dates("2023-11", "2024-02"),
+        year=dates("1000", "9999"),
+        minute=dates("2024-02-28T23:58", "2024-03-01T00:00"),
+    ),
+)
 HOMES = labels("flat", "house", "é")
 SHOP = services(
     {
@@ -95,6 +108,35 @@ def customer(age=0, home="flat", weight=0.0, area="東京\n", orders=()):
 
 def patient(score=0.5, seen="no", room=1, born=0, x=0.25):
     return {"score": score, "seen": seen, "room": room, "born": born, "x": x}
+
+
+def entry(**changes):
+    entered = {
+        "day": "2000-02-29",
+        "month": "2023-12-31 09:00",
+        "year": "1970",
+        "minute": "2024-02-29T00:00:59.999",
+        "seen": "2024-02-29 23:59",
+    }
+    return entered | changes
+
+
+def diary_rows():
+    """Dates of every unit: leap days, texts that say more than the unit, and other texts."""
+    accepted = [
+        entry(),
+        entry(day="1999-12-31", month="2023-11", year="1000-01-01", minute="2024-02-28T23:58"),
+        entry(day="2024-02-29T23:59:59", month="2024-02-29", year="9999", seen="2024-03-01T23"),
+        entry(minute="2024-03-01 00:00", seen="2024-02-01 00"),
+    ]
+    texts = (None, 5, "", "soon", "2000", "2000-02", "2000-02-30", "2001-02-29", "2000-13-01")
+    texts += ("2000-00-10", "2000-1-01", "2000-01-01Z", "2000-01-01T24:00", "2000-01-01T10:60")
+    texts += ("2000-01-01T10:00:60", "2000-01-01t10", "2000-01-01T10:00+01:00", " 2000-01-01")
+    texts += ("2000-01-01T", "2000-01-01T9", "0999-01-01", "1999-12-30", "2024-03-01")
+    refused = [entry(day=text) for text in texts]
+    refused += [entry(month="2023-10"), entry(year="999"), entry(minute="2024-02-29T00")]
+    refused += [entry(seen="2024-01-31T23"), entry(seen="2024-02-05")]
+    yield judged(DIARY, accepted, refused)
 
 
 def index_rows():
@@ -157,6 +199,7 @@ def index_rows():
         [],
     ]
     yield judged(CLINIC, patients, wrong)
+    yield from diary_rows()
 
 
 def judged(domain, accepted, refused):
@@ -391,6 +434,21 @@ def malformed():
         *({"public": public | {"attributes": [one]}} for one in largest(1)),
         {"public": labels("p", "q")},
         {"public": None},
+    )
+    yield changes(
+        "domain",
+        dates("2023-11-30", "2024-02-29"),
+        [
+            {"last": "2023-12-01"},
+            {"first": "1999", "last": "2000"},
+            {"first": "2024-01-01T00:00", "last": "2024-01-01T00:01"},
+        ],
+        *({"first": one} for one in ("2023-11", "2023-11-31", "2023-11-30 ", "soon", "", None, 5)),
+        *({"last": one} for one in ("2024", "2023-11-30", "2023-11-29", "2024-02-30", "", None)),
+        {"first": "2023-11-30 10", "last": "2023-11-30 12"},
+        {"first": "1000-01-01T00:00", "last": "9999-01-01T00:00"},
+        {"first": "2024-01-01T00:00:00", "last": "2024-01-01T00:00:59"},
+        {"unit": "day"},
     )
     purchases = people["tables"][1]
     yield changes(

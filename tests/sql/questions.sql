@@ -262,3 +262,47 @@ DELETE FROM customers -- refused not-select
 SELECT COUNT(*) -- refused syntax
 SELECT COUNT(*) FROM customers WHERE -- refused syntax
 SELECT COUNT(* FROM customers -- refused syntax
+
+-- Dates
+SELECT COUNT(*) FROM devices WHERE bought >= '2024-01-01'
+SELECT COUNT(*) FROM devices WHERE bought = '2023-05-17'
+SELECT COUNT(*) FROM devices WHERE bought BETWEEN '2023-06-01' AND '2023-08-31'
+SELECT COUNT(*) FROM devices WHERE bought >= DATE '2023-06-01' AND bought < DATE '2023-09-01'
+SELECT COUNT(*) FROM devices WHERE bought > CAST('2024-03-01' AS DATE)
+SELECT COUNT(*) FROM devices WHERE bought > '2024-03-01'::DATE
+SELECT COUNT(*) FROM devices WHERE bought IN ('2023-01-01', '2023-02-07')
+SELECT COUNT(*) FROM devices WHERE bought < TIMESTAMP '2024-02-29 12:00:00'
+SELECT COUNT(*) FROM devices WHERE bought >= DATE '2024-12-31' - INTERVAL '90 days'
+SELECT COUNT(*) FROM devices WHERE bought >= DATE '2024-05-31' - INTERVAL 3 MONTH
+SELECT COUNT(*) FROM devices WHERE bought + INTERVAL 1 YEAR > '2024-07-01'
+SELECT COUNT(*) FROM devices WHERE EXTRACT(YEAR FROM bought) = 2024
+SELECT COUNT(*) FROM devices WHERE EXTRACT(month FROM bought) IN (6, 7, 8) AND os = 'ios'
+SELECT COUNT(*) FROM devices WHERE YEAR(bought) = 2023 AND MONTH(bought) < 4
+SELECT COUNT(*) FROM devices WHERE DAYOFWEEK(bought) IN (0, 6)
+SELECT COUNT(*) FROM devices WHERE DATE_TRUNC('month', bought) = '2024-02-01'
+SELECT EXTRACT(YEAR FROM bought) AS year, COUNT(*) FROM devices GROUP BY year ORDER BY year
+SELECT DATE_TRUNC('month', bought) AS month, COUNT(*) AS n FROM devices GROUP BY month ORDER BY month
+SELECT DATE_TRUNC('quarter', bought), COUNT(*) FROM devices GROUP BY 1 ORDER BY 1
+SELECT QUARTER(bought) AS q, os, COUNT(*) FROM devices GROUP BY q, os
+SELECT MONTH(bought) AS m, AVG(screen) FROM devices GROUP BY m
+SELECT AVG(bought - DATE '2023-01-01') FROM devices WHERE os = 'android'
+SELECT AVG(EXTRACT(MONTH FROM bought)) FROM devices
+SELECT MEDIAN(DATE_PART('month', bought)) FROM devices -- duckdb SELECT QUANTILE_DISC(DATE_PART('month', bought), 0.5) FROM devices
+SELECT CASE WHEN bought < '2024-01-01' THEN 'old' ELSE 'new' END AS age, COUNT(*) FROM devices GROUP BY age
+SELECT COUNT(*) FILTER (WHERE bought >= '2024-01-01') * 100.0 / COUNT(*) FROM devices
+SELECT COUNT(*) FROM customers WHERE opened >= '2024-07-01'
+SELECT COUNT(*) FROM customers WHERE opened BETWEEN '2024-03-01' AND '2024-05-31' AND age > 40
+SELECT COUNT(*) FROM customers WHERE EXTRACT(MONTH FROM opened) = 2
+SELECT AVG(screen) FROM devices JOIN customers USING (uid) WHERE opened < '2024-04-01' AND bought > '2024-01-01'
+SELECT SUM(bought) FROM devices -- refused date-measure
+SELECT MAX(bought) FROM devices -- refused date-measure
+SELECT COUNT(*) FROM devices WHERE bought > 2024 -- refused literal-type
+SELECT COUNT(*) FROM devices WHERE bought > 'last week' -- refused date
+SELECT COUNT(*) FROM devices WHERE bought > CURRENT_DATE -- refused now
+SELECT COUNT(*) FROM devices WHERE bought > NOW() - INTERVAL '30 days' -- refused now
+SELECT COUNT(*) FROM devices WHERE bought > DATE '2024-05-01' - 30 -- refused date-arithmetic
+SELECT COUNT(*) FROM devices WHERE bought > DATE '2024-05-01' - INTERVAL '3 moons' -- refused interval
+SELECT DATE_TRUNC('decade', bought), COUNT(*) FROM devices GROUP BY 1 -- refused date-unit
+SELECT EXTRACT(CENTURY FROM bought), COUNT(*) FROM devices GROUP BY 1 -- refused date-part
+SELECT COUNT(*) FROM devices WHERE YEAR(screen) = 2024 -- refused not-a-date
+SELECT DATE_TRUNC('month', opened), COUNT(*) FROM customers GROUP BY 1 -- refused public-group

@@ -6,6 +6,7 @@ compared with DuckDB's own answer to the same text over the same people.
 
 import re
 from dataclasses import dataclass
+from datetime import date
 from math import isnan
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.cli.truths import Truth
+from sottovoce.domains.dates import Dates
 from sottovoce.plans.tables.result import Result
 from sottovoce.sql.errors import RULES, QueryError
 from sottovoce.sql.reading import read
@@ -32,12 +34,22 @@ SHOP = sv.Joint(
                 "region": REGIONS,
                 "married": ["yes", "no"],
             },
-            public={"plan": ["free", "premium"], "since": range(2010, 2021)},
+            public={
+                "plan": ["free", "premium"],
+                "since": range(2010, 2021),
+                "opened": Dates("2024-01-01", "2024-12-31"),
+            },
         ),
         "purchases": sv.Table(
             {"amount": range(1, 21), "quantity": range(1, 5), "category": ["food", "books"]}, most=3
         ),
-        "devices": sv.Table({"os": ["ios", "android"], "screen": range(4, 8)}),
+        "devices": sv.Table(
+            {
+                "os": ["ios", "android"],
+                "screen": range(4, 8),
+                "bought": Dates("2023-01-01", "2024-12-31"),
+            }
+        ),
     }
 )
 
@@ -79,6 +91,7 @@ def people():
             "married": dice.choice(["yes", "no"], COUNT),
             "plan": dice.choice(["free", "premium"], COUNT),
             "since": dice.integers(2010, 2021, COUNT),
+            "opened": np.datetime64("2024-01-01") + np.arange(COUNT) * 7 % 366,
         },
         "purchases": {
             "uid": owners,
@@ -90,6 +103,7 @@ def people():
             "uid": np.arange(COUNT),
             "os": dice.choice(["ios", "android"], COUNT),
             "screen": dice.integers(4, 8, COUNT),
+            "bought": np.datetime64("2023-01-01") + np.arange(COUNT) * 37 % 731,
         },
     }
 
@@ -117,6 +131,8 @@ def plain(people):
 
 
 def labelled(entry):
+    if isinstance(entry, date):
+        return entry.strftime("%Y-%m-%d")
     return entry if isinstance(entry, str) else f"{float(entry):.6g}"
 
 

@@ -18,6 +18,7 @@ from sottovoce.core.rng import Rng
 from sottovoce.domains.base import Cells, Domain
 from sottovoce.domains.buckets import Buckets
 from sottovoce.domains.categories import Categories
+from sottovoce.domains.dates import Dates
 from sottovoce.domains.integers import Integers
 from sottovoce.domains.lists import Lists
 from sottovoce.domains.numbers import Numbers
@@ -310,9 +311,9 @@ def _check_names(names: Sequence[str]) -> None:
 
 
 def _check_kinds(kinds: Sequence[Domain]) -> None:
-    if not all(isinstance(kind, (Categories, *ORDERED)) for kind in kinds):
+    if not all(isinstance(kind, (Categories, Dates, *ORDERED)) for kind in kinds):
         raise ParameterError(
-            "a column must hold labels, whole numbers, or numbers in buckets or at points"
+            "a column must hold labels, dates, whole numbers, or numbers in buckets or at points"
         )
 
 
@@ -321,6 +322,8 @@ def _longest(name: str, kind: Domain) -> int:
     if isinstance(kind, Integers) and max(abs(kind.low), abs(kind.high)) >= _EXACT:
         raise ParameterError("public whole numbers lie between -2^53 and 2^53")
     labels = kind.labels if isinstance(kind, Categories) else ("-1.7976931348623157e+308",)
+    if isinstance(kind, Dates):
+        labels = (kind.last,)
     return len(name) + 8 + max(len(encode_basestring(label).encode()) for label in labels)
 
 
@@ -328,6 +331,8 @@ def _plain(kind: Domain, value: Any) -> Any:
     """Return a public value as documents hold it."""
     if isinstance(kind, Categories):
         return kind.labels[int(kind.indices([value])[0])]
+    if isinstance(kind, Dates):
+        return kind.text_of(value)
     if isinstance(kind, Integers):
         return int(value)
     low, high = kind.low, kind.high  # type: ignore[attr-defined]
@@ -335,7 +340,7 @@ def _plain(kind: Domain, value: Any) -> Any:
 
 
 def _value(kind: Domain, index: int) -> Any:
-    if isinstance(kind, Categories):
+    if isinstance(kind, (Categories, Dates)):
         return kind.labels[index]
     low, high = kind.low, kind.high  # type: ignore[attr-defined]
     return low + index if isinstance(kind, Integers) else low + (high - low) * index / kind.size

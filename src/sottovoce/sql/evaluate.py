@@ -21,10 +21,11 @@ import numpy as np
 from sqlglot import exp
 
 from sottovoce.arrays import Bools, Floats
+from sottovoce.sql import dates
 from sottovoce.sql.errors import Refusal
 from sottovoce.sql.grammar import start
 
-Kind = Literal["number", "text", "truth", "null"]
+Kind = Literal["number", "text", "truth", "date", "interval", "null"]
 
 _COMPARISONS: dict[type[exp.Expr], Any] = {
     exp.EQ: np.equal,
@@ -124,7 +125,10 @@ class _Evaluator:
         return Values("number", -values.array, values.present)
 
     def arithmetic(self, node: exp.Binary) -> Values:
-        left, right = self.numbers(node.this), self.numbers(node.expression)
+        left, right = self.values(node.this), self.values(node.expression)
+        if isinstance(node, (exp.Add, exp.Sub)) and {left.kind, right.kind} & {"date", "interval"}:
+            return self._of_dates(node, left, right)
+        left, right = _numbers(left, node.this), _numbers(right, node.expression)
         present = left.present & right.present
         with np.errstate(all="ignore"):
             if type(node) in _ARITHMETIC:
@@ -137,10 +141,33 @@ class _Evaluator:
             raise Refusal("number", start(node))
         return Values("number", array, present)
 
+    def _of_dates(self, node: exp.Add | exp.Sub, left: Values, right: Values) -> Values:
+        """Return a date some interval later or earlier, or the days between two dates."""
+        backwards = isinstance(node, exp.Sub)
+        if left.kind == "text":
+            left = _date(left, node.this)
+        if right.kind == "text":
+            right = _date(right, node.expression)
+        kinds = (left.kind, right.kind)
+        present = left.present & right.present
+        if kinds == ("interval", "date") and not backwards:
+            left, right, kinds = right, left, ("date", "interval")
+        if kinds == ("date", "interval"):
+            span: dates.Interval = right.array[0]
+            moved = span.times(-1 if backwards else 1).after(left.array)
+            return Values("date", moved, present)
+        if kinds == ("date", "date") and backwards:
+            return Values("number", (left.array - right.array) / dates.DAY, present)
+        raise Refusal("date-arithmetic", start(node))
+
     def comparison(self, node: exp.Binary) -> Values:
         left, right = self.values(node.this), self.values(node.expression)
         if "null" in (left.kind, right.kind):
             return self.null(exp.Null())
+        if left.kind == "date" and right.kind == "text":
+            right = _date(right, node.expression)
+        elif right.kind == "date" and left.kind == "text":
+            left = _date(left, node.this)
         self._check_alike(node, left, right)
         if left.kind == "text" and not isinstance(node, (exp.EQ, exp.NEQ)):
             raise Refusal("range-category", start(node))
@@ -220,6 +247,8 @@ class _Evaluator:
         return Values(kind, array, np.where(holds, then.present, otherwise.present))
 
     def call(self, node: exp.Anonymous) -> Values:
+        if node.this in _DATE_FUNCTIONS or node.this.lower() in dates.PARTS:
+            return self._date_call(node)
         function = _FUNCTIONS.get(node.this)
         if function is None:
             raise Refusal("function", start(node))
@@ -232,14 +261,58 @@ class _Evaluator:
             array = compute(*(_machine(argument.array) for argument in arguments))
         return Values("number", array, present & np.isfinite(np.asarray(array, float)))
 
+    def _date_call(self, node: exp.Anonymous) -> Values:
+        """Return a function of dates; those named after a part of a date take it alone."""
+        name, arguments = node.this, node.expressions
+        if name not in _DATE_FUNCTIONS:
+            word = exp.Literal.string(name)
+            word.meta["start"] = start(node)
+            name, arguments = "DATE_PART", [word, *arguments]
+        count, compute = _DATE_FUNCTIONS[name]
+        if len(arguments) != count:
+            raise Refusal("arguments", start(node))
+        return compute(self, arguments)
+
+    def interval(self, arguments: Sequence[exp.Expr]) -> Values:
+        amount, unit = arguments
+        span = dates.interval(unit.name, None if isinstance(amount, exp.Null) else _whole(amount))
+        if span is None:
+            raise Refusal("interval", start(unit))
+        return Values("interval", np.array([span], object), np.ones(1, bool))
+
+    def date(self, arguments: Sequence[exp.Expr]) -> Values:
+        values = self.moments(arguments[0])
+        return Values("date", dates.truncated("day", values.array), values.present)
+
+    def timestamp(self, arguments: Sequence[exp.Expr]) -> Values:
+        return self.moments(arguments[0])
+
+    def date_trunc(self, arguments: Sequence[exp.Expr]) -> Values:
+        values = self.moments(arguments[1])
+        array = dates.truncated(_word(arguments[0]), values.array)
+        if array is None:
+            raise Refusal("date-unit", start(arguments[0]), f": {', '.join(dates.SPANS)}")
+        return Values("date", array, values.present)
+
+    def date_part(self, arguments: Sequence[exp.Expr]) -> Values:
+        values = self.moments(arguments[1])
+        array = dates.part(_word(arguments[0]), values.array)
+        if array is None:
+            raise Refusal("date-part", start(arguments[0]), f": {', '.join(dates.PARTS)}")
+        return Values("number", array, values.present)
+
+    def moments(self, node: exp.Expr) -> Values:
+        """Return the values of a node that must be a date, or a text that is one."""
+        values = self.values(node)
+        if values.kind == "text":
+            return _date(values, node)
+        if values.kind != "date":
+            raise Refusal("not-a-date", start(node))
+        return values
+
     def numbers(self, node: exp.Expr) -> Values:
         """Return the values of a node that must be a number."""
-        values = self.values(node)
-        if values.kind == "null":
-            return Values("number", values.array, values.present)
-        if values.kind != "number":
-            raise Refusal("category-measure", start(node))
-        return values
+        return _numbers(self.values(node), node)
 
     def condition(self, node: exp.Expr) -> Values:
         """Return the values of a node that must be true or false."""
@@ -274,8 +347,7 @@ def number_of(node: exp.Expr) -> float:
     text = node.name
     whole, _, fraction = text.partition(".")
     if whole.isdigit() and len(whole) <= _LONGEST and not fraction.strip("0"):
-        number = int(whole)
-        return number if number <= _LARGEST else float(number)
+        return int(whole) if int(whole) <= _LARGEST else float(whole)
     try:
         number = float(text)
     except ValueError:
@@ -317,6 +389,54 @@ _FUNCTIONS: dict[str, tuple[int, int, Callable[..., Any]]] = {
     "SQRT": (1, 1, np.sqrt),
 }
 FUNCTIONS = tuple(_FUNCTIONS)
+
+# Name of a function of dates: how many arguments, and what computes it.
+_DATE_FUNCTIONS: dict[str, tuple[int, Callable[[_Evaluator, Sequence[exp.Expr]], Values]]] = {
+    "DATE": (1, _Evaluator.date),
+    "TIMESTAMP": (1, _Evaluator.timestamp),
+    "INTERVAL": (2, _Evaluator.interval),
+    "DATE_TRUNC": (2, _Evaluator.date_trunc),
+    "DATE_PART": (2, _Evaluator.date_part),
+}
+DATE_FUNCTIONS = (*_DATE_FUNCTIONS, *(part.upper() for part in dates.PARTS))
+
+
+def _numbers(values: Values, node: exp.Expr) -> Values:
+    """Return values that must be numbers; NULL is one that is not present."""
+    if values.kind == "null":
+        return Values("number", values.array, values.present)
+    if values.kind in ("date", "interval"):
+        raise Refusal("date-measure", start(node))
+    if values.kind != "number":
+        raise Refusal("category-measure", start(node))
+    return values
+
+
+def _date(values: Values, node: exp.Expr) -> Values:
+    """Return texts as dates."""
+    moments = [dates.moment(text) for text in values.array]
+    if None in moments:
+        raise Refusal("date", start(node))
+    return Values("date", np.array(moments, np.int64), values.present)
+
+
+def _word(node: exp.Expr) -> str:
+    """Return the word that names a unit or a part of a date, in lower case."""
+    if not (isinstance(node, exp.Literal) and node.is_string):
+        raise Refusal("date-unit", start(node), f": {', '.join(dates.SPANS)}")
+    return node.name.lower()
+
+
+def _whole(node: exp.Expr) -> int:
+    """Return the whole number of an interval."""
+    values = evaluate(node, _refuse_column)
+    if values.kind != "number" or values.array.dtype.kind not in "iu":
+        raise Refusal("interval", start(node))
+    return int(values.array[0])
+
+
+def _refuse_column(column: exp.Column) -> Values:
+    raise Refusal("interval", start(column))
 
 
 def _both(left: Values, right: Values) -> Values:

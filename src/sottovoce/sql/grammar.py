@@ -7,6 +7,7 @@ its internal names are used here: docs/decisions/0021-grammar-of-sql.md.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
 from typing import Any, ClassVar, NoReturn, TypeAlias, TypeVar
 
 from sqlglot import exp, tokens
@@ -87,7 +88,7 @@ _WORDS = tokens.Tokenizer.KEYWORDS
 _KEPT = dict.fromkeys((*_GRAMMAR, *(word for words in _REFUSED.values() for word in words)))
 _RULES = {_WORDS[word]: rule for rule, words in _REFUSED.items() for word in words}
 _FUNCTIONS = {
-    **dict.fromkeys(("CAST", "TRY_CAST", "SAFE_CAST", "CONVERT"), "cast"),
+    **dict.fromkeys(("TRY_CAST", "SAFE_CAST", "CONVERT"), "cast"),
 }
 _COMPARISONS: dict[T, type[exp.Binary]] = {
     T.EQ: exp.EQ,
@@ -105,6 +106,10 @@ _FACTORS: dict[T, type[exp.Binary]] = {
     T.MOD: exp.Mod,
 }
 _NAMES = (T.VAR, T.IDENTIFIER)
+_TYPES = ("DATE", "TIMESTAMP")
+_DATED = (*_TYPES, "INTERVAL")
+_AFTER_DATED = (T.STRING, T.NUMBER, T.PLACEHOLDER, T.COLON)
+_NOW = ("CURRENT_DATE", "CURRENT_TIMESTAMP", "NOW", "TODAY", "GETDATE")
 
 
 def parsed(text: str, parameters: Parameters = ()) -> exp.Expr:
@@ -128,6 +133,11 @@ def parsed(text: str, parameters: Parameters = ()) -> exp.Expr:
 def start(node: exp.Expr) -> int:
     """Return the offset at which a node begins."""
     return int(node.meta["start"])
+
+
+def _date_text(value: date) -> str:
+    """Return a date or a datetime as queries write it."""
+    return value.isoformat(" ") if isinstance(value, datetime) else value.isoformat()
 
 
 def _tokens(text: str) -> list[Token]:
@@ -362,8 +372,53 @@ class _Grammar(BaseParser):
         if self._match(T.CASE):
             return self._at(first, self._nested(self._case))
         if self._is_call():
-            return self._call()
-        return self._constant() or self._column()
+            return self._cast(first, self._call())
+        if self._is_word(_DATED) and self._next and self._next.token_type in _AFTER_DATED:
+            return self._dated()
+        if self._is_word(_NOW):
+            self._refuse("now")
+        return self._cast(first, self._constant() or self._column())
+
+    def _is_word(self, words: Sequence[str]) -> bool:
+        """Return whether one of some words stands here that are no keywords."""
+        return bool(self._curr) and (
+            self._curr.token_type == T.VAR and self._curr.text.upper() in words
+        )
+
+    def _dated(self) -> exp.Expr:
+        """Return DATE '...', TIMESTAMP '...' or INTERVAL '7 days', INTERVAL 7 DAY."""
+        first = self._curr
+        name = first.text.upper()
+        self._advance()
+        value = self._constant()
+        assert value is not None
+        if name != "INTERVAL":
+            return self._at(first, exp.Anonymous(this=name, expressions=[value]))
+        if self._curr and self._curr.token_type == T.VAR:
+            unit = self._at(self._curr, exp.Literal.string(self._curr.text))
+            self._advance()
+            if value.is_string:
+                value = self._at(first, exp.Literal.number(value.name))
+            arguments = [value, unit]
+        else:
+            arguments = [exp.Null(), value]
+        return self._at(first, exp.Anonymous(this=name, expressions=arguments))
+
+    def _cast(self, first: Token, node: exp.Expr) -> exp.Expr:
+        """Return a node, or the date that ``::DATE`` after it makes of it."""
+        while self._curr and self._curr.token_type == T.DCOLON:
+            cast = self._curr
+            self._advance()
+            node = self._typed(first, node, cast)
+        return node
+
+    def _typed(self, first: Token, node: exp.Expr, cast: Token) -> exp.Expr:
+        """Return a node as a DATE or a TIMESTAMP, whichever word stands here."""
+        if not self._is_word(_TYPES):
+            self._refuse("cast", cast)
+        name = self._curr.text.upper()
+        self._advance()
+        return self._at(first, exp.Anonymous(this=name, expressions=[node]))
 
     def _constant(self) -> exp.Expr | None:
         """Return a literal, TRUE, FALSE or NULL; None if something else stands here."""
@@ -393,8 +448,8 @@ class _Grammar(BaseParser):
             self._refuse("parameter", first)
         if value is None or isinstance(value, bool):
             return exp.Null() if value is None else exp.Boolean(this=value)
-        if isinstance(value, str):
-            return exp.Literal.string(value)
+        if isinstance(value, (str, date)):
+            return exp.Literal.string(value if isinstance(value, str) else _date_text(value))
         if not isinstance(value, (int, float)):
             self._refuse("parameter", first)
         number = self._at(first, exp.Literal.number(repr(abs(value))))
@@ -421,9 +476,14 @@ class _Grammar(BaseParser):
         """Return a function or an aggregate of some arguments, perhaps with FILTER."""
         first = self._curr
         name = first.text.upper()
+        if name in ("EXTRACT", "CAST") and first.token_type == T.VAR:
+            self._advance(2)
+            return self._nested(self._extract if name == "EXTRACT" else self._cast_call)
         if first.token_type != T.VAR or name in _FUNCTIONS:
             self._refuse(_FUNCTIONS.get(name, "function"))
         self._advance(2)
+        if name in _NOW:
+            self._refuse("now", first)
         arguments = self._several(lambda: self._nested(self._argument))
         self._expect(T.R_PAREN)
         if self._match_text("WITHIN"):
@@ -436,6 +496,26 @@ class _Grammar(BaseParser):
         condition = exp.Where(this=self._nested(self._expression))
         self._expect(T.R_PAREN)
         return self._at(first, exp.Filter(this=call, expression=condition))
+
+    def _extract(self) -> exp.Expr:
+        """Return EXTRACT(part FROM date) after its opening parenthesis."""
+        word = self._curr
+        if not self._match_set((T.VAR, T.STRING)):
+            self._unexpected()
+        part = self._at(word, exp.Literal.string(word.text.lower()))
+        self._expect(T.FROM)
+        node = self._expression()
+        self._expect(T.R_PAREN)
+        return self._at(word, exp.Anonymous(this="DATE_PART", expressions=[part, node]))
+
+    def _cast_call(self) -> exp.Expr:
+        """Return CAST(text AS DATE) after its opening parenthesis."""
+        first = self._curr
+        node = self._expression()
+        self._expect(T.ALIAS)
+        made = self._typed(first, node, self._curr)
+        self._expect(T.R_PAREN)
+        return made
 
     def _within_group(self, arguments: list[exp.Expr]) -> list[exp.Expr]:
         """Return the arguments of PERCENTILE_CONT(share) WITHIN GROUP (ORDER BY column)."""

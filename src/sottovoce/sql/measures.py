@@ -13,6 +13,7 @@ import numpy as np
 from sqlglot import exp
 
 from sottovoce.domains.categories import Categories
+from sottovoce.domains.dates import Dates
 from sottovoce.sql.aggregates.base import ValueFunction
 from sottovoce.sql.conditions import Condition, Within
 from sottovoce.sql.errors import Refusal
@@ -122,6 +123,8 @@ class MeasureReader:
             return _constant(evaluate(node, _refuse_column), node)
         if isinstance(node, exp.Column):
             return self._column(node, columns[0])
+        if isinstance(self.conditions.scope.kind(columns[0]), Dates) and len(columns) == 1:
+            return self._function(node, columns[0])
         if isinstance(node, exp.Neg):
             return self._measure(node.this).times(-1.0)
         if isinstance(node, (exp.Add, exp.Sub)):
@@ -154,7 +157,10 @@ class MeasureReader:
         return made
 
     def _column(self, node: exp.Column, column: Column) -> MeasuredSum:
-        if isinstance(self.conditions.scope.kind(column), Categories):
+        kind = self.conditions.scope.kind(column)
+        if isinstance(kind, Dates):
+            raise Refusal("date-measure", start(node))
+        if isinstance(kind, Categories):
             raise Refusal("category-measure", start(node))
         return MeasuredSum((ConditionalTerm(1.0, column),))
 
@@ -173,10 +179,14 @@ class MeasureReader:
 
     def _function(self, node: exp.Expr, column: Column) -> MeasuredSum:
         """Return an expression of one private column as a number for each of its values."""
+        if column.public:
+            raise Refusal("public-expression", start(node))
         if self.conditions.scope.kind(column).size > LARGEST_COLUMN:
             raise Refusal("large-column", start(node))
         known = self.conditions.values(column)
         values = evaluate(node, lambda _: known)
+        if values.kind == "date":
+            raise Refusal("date-measure", start(node))
         if values.kind != "number":
             raise Refusal("category-measure", start(node))
         present = np.broadcast_to(values.present, known.present.shape)

@@ -17,10 +17,11 @@ import numpy as np
 from sqlglot import exp
 
 from sottovoce.domains.tables import PERSON, Tables
+from sottovoce.sql import dates
 from sottovoce.sql.aggregates.base import COUNTED, Aggregate, MeasureTerm, Moment, aggregates
 from sottovoce.sql.conditions import Condition, TooManyTermsError, Within, expanded
 from sottovoce.sql.errors import QueryError, Refusal, located
-from sottovoce.sql.evaluate import FUNCTIONS, evaluate, number_of
+from sottovoce.sql.evaluate import DATE_FUNCTIONS, FUNCTIONS, Values, evaluate, number_of
 from sottovoce.sql.formula import Constant, Formula, Rounded
 from sottovoce.sql.grammar import Parameters, parsed, start
 from sottovoce.sql.inlining import inlined
@@ -176,7 +177,7 @@ class _Reader:
         if _has_aggregate(node):
             raise Refusal("group-expression", position)
         columns = self.conditions.columns(node)
-        if isinstance(node, exp.Anonymous) and node.this not in FUNCTIONS:
+        if isinstance(node, exp.Anonymous) and node.this not in (*FUNCTIONS, *DATE_FUNCTIONS):
             raise Refusal("function", position)
         if len(columns) != 1:
             raise Refusal("group-expression", position)
@@ -189,9 +190,7 @@ class _Reader:
             raise Refusal("large-column", position)
         values = self.conditions.values(column)
         made = evaluate(node, lambda _: values)
-        texts = np.array(
-            [_label(entry) for entry in np.broadcast_to(made.array, values.array.shape)]
-        )
+        texts = np.array(_labels(made, values.array.shape))
         texts[~np.broadcast_to(made.present, texts.shape)] = "NULL"
         order = dict.fromkeys(
             texts[np.argsort(_sortable(made, len(texts)), kind="stable")].tolist()
@@ -236,7 +235,7 @@ class _Reader:
                 call
                 for item in self.items
                 for call in item.node.find_all(exp.Anonymous)
-                if call.this not in FUNCTIONS
+                if call.this not in (*FUNCTIONS, *DATE_FUNCTIONS)
             ]
             if unknown:
                 raise Refusal("function", start(unknown[0]))
@@ -551,9 +550,14 @@ def _refuse(column: exp.Column) -> Any:
     raise Refusal("not-grouped", start(column))
 
 
-def _label(entry: Any) -> str:
-    """Return the name of a group: a text, or a number without needless digits."""
-    return entry if isinstance(entry, str) else f"{float(entry):.6g}"
+def _labels(made: Values, shape: tuple[int, ...]) -> list[str]:
+    """Return the names of groups: texts, dates, or numbers without needless digits."""
+    entries = np.broadcast_to(made.array, shape)
+    if made.kind == "date":
+        return dates.text_of(entries)
+    if made.kind == "interval":
+        return list(map(str, entries))
+    return [each if isinstance(each, str) else f"{float(each):.6g}" for each in entries]
 
 
 def _sortable(made: Any, count: int) -> Any:
@@ -564,6 +568,9 @@ def _sortable(made: Any, count: int) -> Any:
 
 
 def _word(node: exp.Expr) -> str:
+    """Return the word by which an expression is named: its function, or the part of a date."""
+    if isinstance(node, exp.Anonymous) and node.this in ("DATE_PART", "DATE_TRUNC"):
+        return str(node.expressions[0].name)
     return str(node.this) if isinstance(node, exp.Anonymous) else type(node).__name__
 
 

@@ -16,6 +16,7 @@ from sqlglot import exp
 from sottovoce.arrays import Bools
 from sottovoce.domains.base import Domain
 from sottovoce.domains.categories import Categories
+from sottovoce.domains.dates import Dates
 from sottovoce.domains.integers import Integers
 from sottovoce.sql.aggregates.base import aggregates
 from sottovoce.sql.conditions import Both, Condition, Either, Negation, Within
@@ -81,6 +82,8 @@ class ConditionReader:
         kind = self.scope.kind(column)
         if isinstance(kind, Categories):
             return Values.of_texts(kind.labels)
+        if isinstance(kind, Dates):
+            return Values("date", kind.starts, np.ones(kind.size, bool))
         if isinstance(kind, Integers):
             return Values("number", np.arange(kind.low, kind.high + 1), np.ones(kind.size, bool))
         return Values.of_numbers(numbers_of(kind))
@@ -106,7 +109,7 @@ class ConditionReader:
         if isinstance(node, exp.Is) and isinstance(node.this, exp.Column):
             return Within(column, declined(kind))
         simple = self._simple(node)
-        if simple is None or isinstance(kind, Integers):
+        if simple is None or isinstance(kind, (Integers, Dates)):
             return Within(column, self._evaluated(node, column, kind))
         values = simple.constants(texts=isinstance(kind, Categories))
         if isinstance(kind, Categories):
@@ -124,7 +127,7 @@ class ConditionReader:
         label = self.scope.label(column)
         if not chosen.any() or (isinstance(node, exp.NEQ) and chosen.all()):
             self.notices.append(f"{label}: no value lies in the range of the condition")
-        elif not isinstance(kind, (Integers, Categories)):
+        elif not isinstance(kind, (Integers, Categories, Dates)):
             self.notices.append(f"{label}: an expression is computed from the middle of a bucket")
         return chosen
 
@@ -155,6 +158,8 @@ class ConditionReader:
         kind = self.scope.kind(column)
         texts = isinstance(kind, Categories)
         simple = self._simple(node)
+        if isinstance(kind, Dates):
+            return self._public_dates(node, column, kind)
         if simple is None:
             return self._public_expression(node, column, kind)
         values = simple.constants(texts=texts)
@@ -169,6 +174,24 @@ class ConditionReader:
         if simple.sign == "between":
             return AllOf((Compared(column, ">=", values[0]), Compared(column, "<=", values[1])))
         return Compared(column, simple.sign, values[0])  # type: ignore[arg-type]
+
+    def _public_dates(self, node: exp.Expr, column: Column, kind: Dates) -> Public:
+        """Return a condition over a public column of dates, which engines see as texts.
+
+        The order of dates is that of their texts.
+        """
+        if kind.size > LARGEST_COLUMN:
+            raise Refusal("large-column", start(node))
+        chosen = np.flatnonzero(truth(node, lambda _: self.values(column)))
+        if not len(chosen):
+            return NOBODY
+        first, last = int(chosen[0]), int(chosen[-1])
+        if last - first + 1 == len(chosen):
+            low, high = kind.labels[first], kind.labels[last]
+            return AllOf((Compared(column, ">=", low), Compared(column, "<=", high)))
+        if len(chosen) > MAX_PUBLIC:
+            raise Refusal("public-expression", start(node))
+        return Listed(column, tuple(kind.labels[index] for index in chosen))
 
     def _public_expression(self, node: exp.Expr, column: Column, kind: Domain) -> Public:
         """Return any other condition over a public column: the list of values that meet it."""

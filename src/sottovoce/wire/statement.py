@@ -67,6 +67,7 @@ _VALUE_FACTS: dict[str, Callable[[Any], Facts]] = {
     "bits": lambda domain: {"bits": domain.bits},
     "buckets": lambda domain: {"low": domain.low, "high": domain.high, "count": domain.count},
     "categories": lambda domain: {"count": domain.size},
+    "dates": lambda domain: {"unit": domain.unit, "first": domain.first, "last": domain.last},
     "integers": lambda domain: {"low": domain.low, "high": domain.high},
     "lists": lambda domain: {},
     "numbers": lambda domain: {"low": domain.low, "high": domain.high},

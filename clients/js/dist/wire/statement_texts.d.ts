@@ -151,6 +151,7 @@ export declare const TEXTS: {
         bits: string;
         buckets: string;
         categories: string;
+        dates: string;
         integers: string;
         lists: string;
         numbers: string;

@@ -54,6 +54,7 @@ const DOMAINS: Kinds = {
   bits: () => import("../domains/bits.js"),
   buckets: () => import("../domains/buckets.js"),
   categories: () => import("../domains/categories.js"),
+  dates: () => import("../domains/dates.js"),
   integers: () => import("../domains/integers.js"),
   lists: () => import("../domains/lists.js"),
   numbers: () => import("../domains/numbers.js"),

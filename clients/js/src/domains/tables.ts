@@ -13,7 +13,7 @@ import { entriesOf } from "./records.js";
 
 const PERSON = "uid"; // the only column that tables have in common
 const MAX_PUBLIC = 4096; // bytes of the public columns of one person
-const COLUMN_RULE = "a column must be categories, integers, numbers or buckets";
+const COLUMN_RULE = "a column must be categories, dates, integers, numbers or buckets";
 const LONGEST_NUMBER = "-1.7976931348623157e+308";
 
 type Columns = Required<Pick<Domain, "names" | "attributes">>;
@@ -118,8 +118,10 @@ function longestPublicPart({ names, attributes }: Columns): number {
 
 /** Returns the most bytes that a public column may take. */
 function longestJson(name: string, column: Domain): number {
-  const { size, labels = [LONGEST_NUMBER], valueAt } = column;
+  const { size, valueAt } = column;
   const ends = [valueAt!(0), valueAt!(narrow(BigInt(size) - 1n))];
+  const longest = column.facts.kind === "dates" ? (ends[1] as string) : LONGEST_NUMBER;
+  const labels = column.labels ?? [longest];
   need(
     ends.every((end) => typeof end !== "bigint" || Number.isSafeInteger(Number(end))),
     "public whole numbers lie between -2^53 and 2^53",

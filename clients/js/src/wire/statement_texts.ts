@@ -153,6 +153,7 @@ export const TEXTS = {
     "bits": "a value of {bits} bits",
     "buckets": "a number from {low} to {high}, of which only one of {count} ranges is used",
     "categories": "one of {count} possible answers",
+    "dates": "a {unit} from {first} to {last}",
     "integers": "a whole number from {low} to {high}",
     "lists": "a list of records",
     "numbers": "a number from {low} to {high}",

@@ -25,6 +25,7 @@ from sottovoce.plans.tables.result import Result
 from sottovoce.plans.tables.source import Source
 from sottovoce.plans.tables.table import Table
 from sottovoce.plans.tables.table_plan import TablePlan
+from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.task import Task
 
 EPSILONS = (1.0, 2.0, 4.0)
@@ -110,7 +111,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedBest:
     """The best published method for a question, and its variance."""
 
     variance: float
@@ -138,14 +139,16 @@ def budget(table: str, epsilon: float) -> float:
 
 
 @cache
-def best_published(table: str, question: str, epsilon: float) -> Published:
+def best_published(table: str, question: str, epsilon: float) -> PublishedBest:
     """Return the published method with the least variance."""
     found = []
     for method in JOIN_METHODS if isinstance(TABLES[table], Joint) else SINGLE_METHODS:
         for options in ("", " WITH (METHOD = RDC)"):
             plan = PublishedTables(TABLES[table], method)
             text = f"SELECT {question}{options}"
-            found.append(Published(predicted(plan, text, budget(table, epsilon)), method, options))
+            found.append(
+                PublishedBest(predicted(plan, text, budget(table, epsilon)), method, options)
+            )
     return min(found, key=lambda each: each.variance)
 
 
@@ -225,6 +228,7 @@ def _value_of(kind: Any, index: int) -> Any:
 
 def measured(plan: TablePlan, text: str, epsilon: float, seed: int) -> float:
     """Return the variance that the reports of one collection tell."""
+    assert isinstance(plan, Plan)
     database = simulate(Task("standard", plan, epsilon), even_people(plan, seed), seed=seed)
     assert isinstance(database, Database)
     result = database.sql(text)

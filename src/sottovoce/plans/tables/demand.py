@@ -279,6 +279,9 @@ class _Builder:
         self, table: int, sets: Mapping[int, Bools], measured: Sequence[MeasureTerm]
     ) -> dict[int, TargetSum]:
         """Return the target of every factor of a table that has something to say."""
+        self._check_collected(
+            table, {*sets, *(each.column.index for each in measured if each.column)}
+        )
         targets: dict[int, TargetSum] = {}
         for index, factor in enumerate(self.layout.factors):
             target = self._target(factor, sets, measured) if factor.table == table else None
@@ -286,6 +289,14 @@ class _Builder:
                 target.check_measure(self.measure)
                 targets[index] = (WeightedTarget(1.0, target),)
         return targets
+
+    def _check_collected(self, table: int, columns: set[int]) -> None:
+        """Refuse to answer about columns that no report is about."""
+        factors = [factor for factor in self.layout.factors if factor.table == table]
+        missing = columns - {column for factor in factors for column in factor.columns}
+        if missing:
+            names = self.layout.tables.records(table).names
+            raise ParameterError(f"no report is about the column {names[min(missing)]!r}")
 
     def _target(
         self, factor: Factor, sets: Mapping[int, Bools], terms: Sequence[MeasureTerm]

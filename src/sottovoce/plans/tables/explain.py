@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce.domains.base import Domain
+from sottovoce.domains.dates import Dates
 from sottovoce.domains.tables import Tables
 from sottovoce.plans.tables.demand import Number, Row
 from sottovoce.plans.tables.influence import NumberInfluence
@@ -87,6 +88,15 @@ def schema_of(tables: Tables, name: str) -> dict[str, Any]:
 
 
 def _column(table: str, name: str, kind: Domain, visibility: str) -> dict[str, Any]:
+    if isinstance(kind, Dates):
+        values = f"{kind.first} to {kind.last}"
+        return {
+            "table": table,
+            "column": name,
+            "is": visibility,
+            "values": values,
+            "count": kind.size,
+        }
     labels = getattr(kind, "labels", ()) if not kind.ordered else ()
     shown = ", ".join(labels[:MAX_LABELS]) + (", ..." if len(labels) > MAX_LABELS else "")
     values = shown or "{:g} to {:g}".format(*kind.bounds)

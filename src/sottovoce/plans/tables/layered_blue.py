@@ -15,7 +15,7 @@ the coefficients of a layer are
 Where the precisions are a product over axes, as for even chances, this is the product of one BLUE
 per axis (``blue``).  The part that is the same for everybody is known and is not estimated.
 
-Source: docs/decisions/0055-weights-of-layers.md; Xu 2020, section 6.
+Source: Xu 2020, section 6.
 """
 
 from collections.abc import Iterator, Sequence

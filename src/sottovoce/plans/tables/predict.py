@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Floats
-from sottovoce.plans.tables.coefficients import AxisProduct, Coefficients, Levels
+from sottovoce.plans.tables.coefficients import AxisProduct, Coefficients
 from sottovoce.plans.tables.demand import (
     Number,
     PublicPower,
@@ -31,6 +31,7 @@ from sottovoce.plans.tables.demand import (
     ScoreTotal,
     TargetSum,
 )
+from sottovoce.plans.tables.layered_blue import Levels
 from sottovoce.plans.tables.layout import Axis, Slot
 from sottovoce.plans.tables.scoring import layer_means
 from sottovoce.plans.tables.source import Source

@@ -8,6 +8,7 @@ from typing import Any
 
 from sottovoce.core.settings import entries, wholes
 from sottovoce.domains.base import Domain
+from sottovoce.domains.categories import Categories
 from sottovoce.domains.listed import domain_of
 from sottovoce.domains.lists import Lists
 from sottovoce.domains.records import Records
@@ -168,8 +169,8 @@ def joined_tables(tables: Mapping[str, TablePlan]) -> Tables:
 
 
 def _longest(domain: Tables) -> int:
-    """Return the number of values of the longest column of numbers."""
+    """Return the number of values of the longest column of numbers or dates."""
     kinds = [
         kind for table in range(len(domain.names)) for kind in domain.records(table).attributes
     ]
-    return max((kind.size for kind in kinds if kind.ordered), default=2)
+    return max((kind.size for kind in kinds if not isinstance(kind, Categories)), default=2)

@@ -15,7 +15,7 @@ Over a join the noise of all tables is multiplied, and the logarithm makes a sum
 A share of the people (``SPARE``) stays even over all layers, so that other queries can be answered
 too; and every layer has a weight of at least 1.
 
-Source: docs/decisions/0055-weights-of-layers.md; Torsney 1983 (the iteration).
+Source: Torsney 1983.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -8,6 +8,9 @@ from sottovoce.errors import ParameterError
 from sottovoce.lab.baselines.tables.layouts import LAYOUTS
 from sottovoce.lab.baselines.tables.plan import PublishedTables, published_table
 from sottovoce.lab.checks import FIVE_SIGMA
+from sottovoce.mechanisms.olh import OLH
+from sottovoce.plans.tables.pipeline import plan_query, read
+from sottovoce.plans.tables.source import Source
 from sottovoce.tasks.plan import Plan
 from sottovoce.wire import codec
 
@@ -55,3 +58,24 @@ def test_the_product_asks_what_hio_asks_with_the_same_mechanisms():
     assert (
         PublishedTables(table, fanout=2, published=False).layout(2.0).ask == table.layout(2.0).ask
     )
+
+
+def test_the_marginal_of_the_asked_columns_has_the_exact_variance():
+    """Wang 2021, section 7.2: cells of the marginal of two columns of three, one by one."""
+    columns = {"age": range(8), "home": ["flat", "house"], "visits": range(30)}
+    plan = published_table(columns, "mg", asked=("home", "age"))
+    source = Source(plan.layout(2.0))
+    text = "SELECT COUNT(*) FROM people WHERE age BETWEEN 2 AND 4 AND home = 'flat'"
+    noise = OLH(2.0, 16).noise
+    exact = 3 * noise.unheld + 3 / 16 * noise.held
+    assert plan_query(read(text, source), source).variances[0] == pytest.approx(exact)
+    whole = Source(published_table(columns, "mg").layout(2.0))
+    assert plan_query(read(text, whole), whole).variances[0] > 25 * exact
+    with pytest.raises(ParameterError, match="no report is about the column 'visits'"):
+        plan_query(read("SELECT AVG(visits) FROM people", source), source)
+    with pytest.raises(ParameterError, match="`asked`"):
+        published_table(columns, "hio", asked=("age",))
+    with pytest.raises(ParameterError, match="`asked`"):
+        plan_query(
+            read(text, source), Source(published_table(columns, "mg", asked=("x",)).layout(1.0))
+        )

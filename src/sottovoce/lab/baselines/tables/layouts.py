@@ -2,7 +2,7 @@
 
     hio         one report per record, about one layer that a public coin picks
     hi          a report about every layer, each for its part of the budget
-    mg          one report about the finest layer
+    mg          one report about the finest layer, of all columns or of those that are asked about
     sc          a report about each level of every column, budgets split; conjunctions by products
     sc_sampled  a report about one level of every column
     sc_join     like sc, the same budget for every column, with a rounding coin for every number
@@ -45,6 +45,7 @@ class BaselineLayout(Layout):
     """A layout that can also collect exactly as published."""
 
     published: bool = False
+    asked: tuple[str, ...] = ()  # the columns of a marginal; empty: all
 
     lists: ClassVar[bool] = True  # whether people may have any number of records
     rounding: ClassVar[str] = "none"  # what the layers do with numbers
@@ -132,13 +133,24 @@ class SRHIO(BaselineLayout):
 
 
 class MG(BaselineLayout):
-    """One report about the finest layer: all single cells."""
+    """One report about the finest layer: all single cells, of the marginal of ``asked`` columns.
+
+    Queries about other columns are refused.
+    """
 
     name = "mg"
 
     def table_factors(self, table: int) -> list[Factor]:
-        columns = self.columns(table)
-        finest = [levels[-1:] for levels in self.all_levels(table)]
+        names = self.tables.records(table).names
+        columns = tuple(
+            column
+            for column in self.columns(table)
+            if not self.asked or names[column] in self.asked
+        )
+        if not columns:
+            raise ParameterError("`asked` must name at least one column of every table")
+        levels = self.all_levels(table)
+        finest = [levels[column][-1:] for column in columns]
         slot = self.slot(LayerSettings(table, columns, finest, self.record_epsilon))
         return [Factor(table, columns, (slot,) * self.rows[table], known=False)]
 

@@ -1,7 +1,7 @@
 """A plan that collects tables by any published method; devices cannot be asked to run it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sottovoce.domains.tables import Tables
@@ -16,13 +16,17 @@ from sottovoce.tasks.plan import Plan
 
 @dataclass(frozen=True, init=False)
 class PublishedTables(TablePlan, Plan, kind="published_tables", wire=False):
-    """The tables of another plan, collected by a ``method``; as ``published``, by local hashing."""
+    """The tables of another plan, collected by a ``method``; as ``published``, by local hashing.
+
+    ``asked`` are the columns whose marginal MG collects.
+    """
 
     domain: Tables
     rows: tuple[int, ...]
     method: str
     fanout: int
     published: bool
+    asked: tuple[str, ...] = field(default=(), metadata={"omitted": True})
 
     def __init__(
         self,
@@ -31,16 +35,22 @@ class PublishedTables(TablePlan, Plan, kind="published_tables", wire=False):
         *,
         fanout: int | str = FANOUT,
         published: bool = True,
+        asked: tuple[str, ...] = (),
     ) -> None:
         plan = Joint(tables) if isinstance(tables, Mapping) else tables
         if method not in LAYOUTS:
             raise ParameterError(f"`method` must be one of {', '.join(LAYOUTS)}")
         self.settle(plan.domain, plan.rows, fanout, Weighing())
         object.__setattr__(self, "method", method)
+        if asked and method != "mg":
+            raise ParameterError("`asked` is a setting of the method mg")
         object.__setattr__(self, "published", bool(published))
+        object.__setattr__(self, "asked", tuple(asked))
 
     def layout(self, epsilon: float) -> BaselineLayout:
-        return LAYOUTS[self.method](self.domain, self.rows, self.fanout, epsilon, self.published)
+        layout = LAYOUTS[self.method]
+        settings = (self.domain, self.rows, self.fanout, epsilon)
+        return layout(*settings, published=self.published, asked=self.asked)
 
 
 def published_table(
@@ -50,5 +60,6 @@ def published_table(
 
     ``settings`` are those of ``PublishedTables`` and of ``Table``.
     """
-    own = {name: settings.pop(name) for name in ("fanout", "published") if name in settings}
+    names = ("fanout", "published", "asked")
+    own = {name: settings.pop(name) for name in names if name in settings}
     return PublishedTables(Table(columns, **settings), method, **own)
