@@ -3,7 +3,8 @@
 from typing import Any
 
 from sottovoce.core.settings import real
-from sottovoce.domains.base import Domain
+from sottovoce.domains.bits import Bits
+from sottovoce.domains.strings import Strings
 from sottovoce.errors import ParameterError
 
 MAX_KEPT = 4096  # prefixes that are followed above a threshold
@@ -23,7 +24,9 @@ def check_threshold(threshold: float) -> float:
     return checked
 
 
-def sought_values(domain: Domain, values: Any, top: int, threshold: float = 0.0) -> dict[str, int]:
+def sought_values(
+    domain: Bits | Strings, values: Any, top: int, threshold: float = 0.0
+) -> dict[str, int]:
     """Return the ``top`` values that people hold, or all above a share, with their counts."""
     counts = domain.counts(domain.indices(values))
     ranked = sorted(counts.items(), key=lambda entry: -entry[1])
