@@ -24,6 +24,7 @@ from sottovoce.maths.hashing import indices_of
 
 MAX_LENGTH = 60
 _LONGER = 0.8  # how much less likely a text of one more byte is thought to be
+_FULL = 0.1  # the share of texts that are thought to fill the whole length, as codes do
 
 # The code points that take 1, 2, 3 and 4 bytes in UTF-8; zero is the padding.
 _CODE_POINTS = (
@@ -123,12 +124,15 @@ class Strings(Domain, kind="strings"):
         """Return after how many bits a text may be known whole, and how likely that is thought.
 
         A text is known when its first zero byte is, or when it is as long as it may be.  Nobody
-        knows the lengths before a search: each further byte is taken to be 0.8 times as likely.
+        knows the lengths before a search: each further byte is taken to be 0.8 times as likely, and
+        one text in ten to be a code that fills all bytes.
         """
         weights = {8 * (size + 1): _LONGER**size for size in range(1, self.length)}
         weights[self.bits] = weights.get(self.bits, 0.0) + _LONGER**self.length
         total = sum(weights.values())
-        return {bits: weight / total for bits, weight in weights.items()}
+        chances = {bits: (1 - _FULL) * weight / total for bits, weight in weights.items()}
+        chances[self.bits] += _FULL
+        return chances
 
     def finished(self, prefixes: Sequence[int], extension: int, length: int) -> Bools:
         """Return which extensions of prefixes to ``length`` bits are whole texts, in order.

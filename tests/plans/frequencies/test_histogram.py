@@ -6,13 +6,14 @@ import pytest
 import sottovoce as sv
 from sottovoce.domains.bits import Bits
 from sottovoce.engine.memory import MemoryCollected, ReportBatch
-from sottovoce.errors import ParameterError
+from sottovoce.errors import CodecError, ParameterError
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.plans.frequencies.choose_mechanism import choose
+from sottovoce.plans.frequencies.choose_mechanism import TASK_RULE, choose
 from sottovoce.plans.frequencies.histogram import Histogram, mechanism_for
 from sottovoce.tasks.collected import NothingCollected
 from sottovoce.tasks.question import Address
+from sottovoce.wire import codec
 
 
 def opening_mechanism(plan, epsilon):
@@ -54,3 +55,28 @@ def test_the_answer_is_the_estimate_of_the_mechanism():
     assert answer.labels == ("cat", "dog", "fish")
     assert np.array_equal(answer.estimate.votes, direct.votes)
     assert np.array_equal(answer.estimate.variance, direct.variance)
+
+
+def test_a_rule_is_stated_by_the_document_and_read_again():
+    """Twenty values at epsilon 1: subset selection errs least, and the document says why it is."""
+    task = sv.Task("values", Histogram(range(20), "least variance"), epsilon=1.0)
+    content = codec.parse(codec.canonical(codec.document(task)))
+    assert content["plan"]["mechanism"] == "least variance"
+    assert content["opening"]["ask"]["mechanism"]["kind"] == "subset"
+    assert codec.task(content) == task
+    content["plan"]["mechanism"] = ""  # as documents from before have it: another task
+    with pytest.raises(CodecError, match="not canonical"):
+        codec.task(content)
+
+
+def test_without_a_name_documents_mean_what_they_meant():
+    task = sv.Task("values", Histogram(range(20)), epsilon=1.0)
+    assert task.opening.ask.mechanism == choose(20, 1.0, TASK_RULE).mechanism
+    assert codec.task(codec.parse(codec.canonical(codec.document(task)))) == task
+
+
+def test_a_survey_may_name_a_rule_for_all_its_questions():
+    plan = sv.Survey({"few": range(2), "more": range(20)}, mechanism="least variance")
+    asked = plan.step(NothingCollected(1.0)).ask
+    assert [question.mechanism.kind for question in asked.representatives()] == ["grr", "subset"]
+    assert plan.advise(1_000, 1.0).to_dict()["mechanism"] == "subset"

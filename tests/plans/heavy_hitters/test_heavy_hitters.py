@@ -25,7 +25,8 @@ from sottovoce.maths.hashing import indices_of
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.plans.heavy_hitters import prefixes
 from sottovoce.plans.heavy_hitters.group_layout import GroupLayout, candidate_count
-from sottovoce.plans.heavy_hitters.heavy_hitters import MAX_CANDIDATES, MAX_KEPT, HeavyHitters
+from sottovoce.plans.heavy_hitters.heavy_hitters import MAX_CANDIDATES, HeavyHitters
+from sottovoce.plans.heavy_hitters.sought_values import MAX_KEPT
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.question import Address

@@ -22,7 +22,7 @@ import numpy as np
 
 from sottovoce.answers.answer import Answer
 from sottovoce.core.estimate import Estimate
-from sottovoce.core.settings import instance, real, whole
+from sottovoce.core.settings import instance, whole
 from sottovoce.domains.base import Domain
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.strings import Strings
@@ -30,13 +30,17 @@ from sottovoce.encodings.segment import Segment
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.plans.heavy_hitters import prefixes
+from sottovoce.plans.heavy_hitters.sought_values import (
+    MAX_KEPT,
+    check_threshold,
+    sought_values,
+)
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collected import Blocks, Collected
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
 
-MAX_KEPT = 4096  # prefixes that are followed
 MAX_CANDIDATES = 1 << 24  # estimated in all: the counts of a group must fit in memory
 
 
@@ -71,7 +75,7 @@ class PrefixExtending(Plan, kind="published pem", wire=False):
         settings = {
             "domain": instance("domain", domain, Bits, Strings),
             "top": whole("top", top, 1, MAX_KEPT),
-            "threshold": _check_threshold(threshold),
+            "threshold": check_threshold(threshold),
             "groups": whole("groups", groups, 0),
             "queries": whole("queries", queries, 1),
         }
@@ -208,12 +212,7 @@ class PrefixExtending(Plan, kind="published pem", wire=False):
         return ("none", *methods(whole_domain=False, equal_errors=False))
 
     def sought(self, values: Any) -> dict[str, int]:
-        counts = self.domain.counts(self.domain.indices(values))
-        ranked = sorted(counts.items(), key=lambda entry: -entry[1])
-        if not self.threshold:
-            return dict(ranked[: self.top])
-        people = sum(counts.values())
-        return {label: count for label, count in ranked if count > self.threshold * people}
+        return sought_values(self.domain, values, self.top, self.threshold)
 
 
 @dataclass(frozen=True)
@@ -222,12 +221,3 @@ class Ranking:
 
     best: list[int]
     rival: int | None
-
-
-def _check_threshold(threshold: float) -> float:
-    if threshold == 0:
-        return 0.0
-    checked = real("threshold", threshold)
-    if not 1 / MAX_KEPT <= checked < 1:
-        raise ParameterError(f"`threshold` must be 0, or at least 1/{MAX_KEPT} and below 1")
-    return checked

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.arrays import Floats, Ints
+from sottovoce.arrays import Bools, Floats, Ints
 from sottovoce.lab.aggregate import collections
 from sottovoce.lab.baselines.marginals.calm import Calm
 from sottovoce.lab.baselines.marginals.hadamard_spectrum import HadamardSpectrum
@@ -267,7 +267,7 @@ def coverage(models: Sequence[Model], setting: JointSetting) -> IntervalCoverage
     """Return the coverage of all cells of some tables in repeated collections."""
     truths = setting.some_truths(COVERED_TABLES)
     strongest_first = sorted(truths, key=lambda view: -_dependence(truths[view]))
-    hits: dict[View, list[Floats]] = {view: [] for view in strongest_first}
+    hits: dict[View, list[Bools]] = {view: [] for view in strongest_first}
     lengths = []
     for model in models:
         for view, truth in truths.items():

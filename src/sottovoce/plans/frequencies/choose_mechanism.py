@@ -13,9 +13,10 @@ values.  Only above epsilon 9 and 60,000 values is there a better one with a sho
 hashing (OLH), and its decoding costs a hash per report and value.
 
 With the rule "grr or affine" subset selection is left out.  It is ``TASK_RULE``, the rule of tasks
-and layers that name no mechanism: a document that was published under it must be read as the same
-task for ever.  Whoever wants subset selection names it (``sv.Histogram(labels, "subset")``); joint
-tables use it by themselves.
+and layers that name neither a mechanism nor a rule: a document that was published under it must be
+read as the same task for ever.  A task may name a rule where it could name a mechanism
+(``sv.Histogram(labels, "least variance")``); its document states the rule, so that each rule stays
+what it is, and a better one gets a name of its own.  Joint tables use "least variance".
 
 The published rule (GRR below 3 e^epsilon + 2 values) compares GRR with unary encoding, which affine
 response beats on small domains; it stays available by name.
@@ -36,6 +37,15 @@ from sottovoce.mechanisms.subset import SubsetSelection
 MAX_WIDTH = 10  # bytes of a report, that of affine response
 RULES = ("least variance", "grr or affine", "published", "unary")
 TASK_RULE = "grr or affine"  # of tasks that name no mechanism
+
+
+def is_kind(mechanism: str) -> bool:
+    """Return whether the setting of a task names a kind of mechanism, not a rule to choose one.
+
+    >>> is_kind("oue"), is_kind("least variance"), is_kind("")
+    (True, False, False)
+    """
+    return mechanism not in ("", *RULES)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from sottovoce.domains.listed import domain_of
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.numeric import NumericMechanism
-from sottovoce.plans.frequencies.choose_mechanism import TASK_RULE, choose
+from sottovoce.plans.frequencies.choose_mechanism import TASK_RULE, choose, is_kind
 from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.plan import Plan
@@ -27,8 +27,8 @@ from sottovoce.tasks.round import Round
 class Histogram(Plan, kind="histogram"):
     """Ask everybody for their value.
 
-    ``mechanism`` names a kind, such as ``"oue"``; by default the one with the least error is
-    chosen.
+    ``mechanism`` names a kind, such as ``"oue"``, or a rule that chooses one, such as
+    ``"least variance"``; by default it is the better one of GRR and affine response.
 
     >>> Histogram(["cat", "dog"]).domain.size
     2
@@ -61,7 +61,7 @@ class Histogram(Plan, kind="histogram"):
     ) -> "Histogram":
         from sottovoce.plans.shuffled_choice import choose_shuffled
 
-        if self.mechanism or not self.domain.listed:
+        if is_kind(self.mechanism) or not self.domain.listed:
             return self
         chosen = choose_shuffled(self.domain.size, target, batch, max_local)
         return Histogram(self.domain, chosen.mechanism.kind)
@@ -80,18 +80,19 @@ class Histogram(Plan, kind="histogram"):
         """
         from sottovoce.plans.frequencies.advice import advise_histogram
 
-        wishes = {"error": error, "rule": rule, "mechanism": self.mechanism}
+        compared = self.mechanism if is_kind(self.mechanism) else ""
+        wishes = {"error": error, "rule": rule, "mechanism": compared}
         return advise_histogram(users, self.domain.size, epsilon, **wishes)
 
 
 def mechanism_for(domain: Domain, epsilon: float, kind: str = "") -> Mechanism:
-    """Return a mechanism of the named kind for a domain, or the best one if none is named."""
+    """Return the mechanism for a domain: of a kind, by a rule, or by ``TASK_RULE`` if both lack."""
     if not domain.listed:
         raise ParameterError(
             f"`domain` must have a label for each value: a {domain.kind} domain has none"
         )
-    if not kind:
-        return choose(domain.size, epsilon, TASK_RULE).mechanism
+    if not is_kind(kind):
+        return choose(domain.size, epsilon, kind or TASK_RULE).mechanism
     mechanism_class: Any = Mechanism.kinds[kind]
     if issubclass(mechanism_class, NumericMechanism):
         raise ParameterError(

@@ -19,6 +19,7 @@ from sottovoce.domains.listed import domain_of
 from sottovoce.domains.records import Records
 from sottovoce.encodings.attribute import Attribute
 from sottovoce.errors import NoDataError, ParameterError
+from sottovoce.plans.frequencies.choose_mechanism import is_kind
 from sottovoce.plans.frequencies.histogram import mechanism_for
 from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.choice import Choice
@@ -102,5 +103,6 @@ class Survey(Plan, kind="survey"):
 
         size = max(attribute.size for attribute in self.domain.attributes)
         count = len(self.domain.names)
-        wishes = {"questions": count, "error": error, "rule": rule, "mechanism": self.mechanism}
+        compared = self.mechanism if is_kind(self.mechanism) else ""
+        wishes = {"questions": count, "error": error, "rule": rule, "mechanism": compared}
         return advise_histogram(users, size, epsilon, **wishes)

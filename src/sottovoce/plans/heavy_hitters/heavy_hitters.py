@@ -25,7 +25,7 @@ import numpy as np
 from sottovoce.answers.answer import Answer
 from sottovoce.arrays import Floats, Ints
 from sottovoce.core.estimate import Estimate
-from sottovoce.core.settings import instance, real, whole
+from sottovoce.core.settings import instance, whole
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.strings import Strings
 from sottovoce.encodings.segment import Segment
@@ -34,6 +34,11 @@ from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.plans.heavy_hitters import prefixes
 from sottovoce.plans.heavy_hitters.group_layout import GroupLayout, candidate_count, choose_layout
 from sottovoce.plans.heavy_hitters.prefix_search import PrefixSearch, SearchLimits, robust_scores
+from sottovoce.plans.heavy_hitters.sought_values import (
+    MAX_KEPT,
+    check_threshold,
+    sought_values,
+)
 from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collected import Blocks, Collected
@@ -42,7 +47,6 @@ from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
 
 MAX_TOP = 4096
-MAX_KEPT = 4096  # prefixes that are followed above a threshold
 MAX_PREFIXES = 256  # that are followed because they stand out
 MAX_CANDIDATES = 1 << 24  # of one group: their counts must fit in memory
 MIN_KEPT = 32  # prefixes that are followed even if they do not stand out
@@ -74,7 +78,7 @@ class HeavyHitters(Plan, kind="pem"):
     def __post_init__(self) -> None:
         instance("domain", self.domain, Bits, Strings)
         whole("top", self.top, 1, MAX_TOP)
-        object.__setattr__(self, "threshold", _check_threshold(self.threshold))
+        object.__setattr__(self, "threshold", check_threshold(self.threshold))
         whole("groups", self.groups, 0)
         whole("queries", self.queries, 1)
         instance("layout", self.layout, GroupLayout)
@@ -239,18 +243,4 @@ class HeavyHitters(Plan, kind="pem"):
         return advise_search(self, users, epsilon, share=share)
 
     def sought(self, values: Any) -> dict[str, int]:
-        counts = self.domain.counts(self.domain.indices(values))
-        ranked = sorted(counts.items(), key=lambda entry: -entry[1])
-        if not self.threshold:
-            return dict(ranked[: self.top])
-        people = sum(counts.values())
-        return {label: count for label, count in ranked if count > self.threshold * people}
-
-
-def _check_threshold(threshold: float) -> float:
-    if threshold == 0:
-        return 0.0
-    checked = real("threshold", threshold)
-    if not 1 / MAX_KEPT <= checked < 1:
-        raise ParameterError(f"`threshold` must be 0, or at least 1/{MAX_KEPT} and below 1")
-    return checked
+        return sought_values(self.domain, values, self.top, self.threshold)

@@ -74,8 +74,8 @@ class ShrunkenComponents:
     @cached_property
     def singles(self) -> dict[View, SingleAttribute]:
         """Return the shares of single attributes after shrinkage (``single_attributes.py``)."""
-        reported = {}
-        variances = {}
+        reported: Components = {}
+        variances: dict[View, float] = {}
         for attributes, component in self.pooled.values.items():
             if len(attributes) == 1:
                 values = component.size

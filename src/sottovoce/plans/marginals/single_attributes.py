@@ -12,7 +12,7 @@ report, and the error its variance.  Where noise is small next to the difference
 estimate is the report itself; where noise is large, it is what attributes have in common, and it is
 never outside 0 to 1.
 
-Source: Efron 2012, chapter 1, for estimates of this kind.
+Source: Efron and Morris 1973, section 1.
 """
 
 from collections.abc import Mapping

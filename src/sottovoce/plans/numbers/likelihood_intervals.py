@@ -105,23 +105,18 @@ class LikelihoodIntervals:
     def first_edge(self, share: float, level: float) -> int:
         """Return the first edge below which at least a share of people may be."""
         allowed = int(np.flatnonzero(self._below >= share)[0])
-        rejected = 0  # nobody is below edge 0
-        start = self._best
-        while allowed - rejected > 1:
-            middle = (allowed + rejected) // 2
-            found = self._allowed(self._under(middle), share, _of_one(level), start)
-            if found is None:
-                rejected = middle
-            else:
-                allowed, start = middle, found
-        return allowed
+        return self._outermost(allowed, 0, share, level)  # nobody is below edge 0
 
     def last_edge(self, share: float, level: float) -> int:
         """Return the last edge below which at most a share of people may be."""
         allowed = int(np.flatnonzero(self._below <= share)[-1])
-        rejected = self._problem.size  # everybody is below the last edge
+        # Everybody is below the last edge.
+        return self._outermost(allowed, self._problem.size, share, level)
+
+    def _outermost(self, allowed: int, rejected: int, share: float, level: float) -> int:
+        """Return the allowed edge that is nearest to a rejected one, by bisection."""
         start = self._best
-        while rejected - allowed > 1:
+        while abs(allowed - rejected) > 1:
             middle = (allowed + rejected) // 2
             found = self._allowed(self._under(middle), share, _of_one(level), start)
             if found is None:
