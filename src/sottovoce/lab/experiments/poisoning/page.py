@@ -72,7 +72,7 @@ class Sizes:
     runs: int = 10
     other_runs: int = 2
     power_runs: int = 10
-    coverage_runs: int = 30
+    coverage_runs: int = 16
     clean_rounds: int = 1000
 
 
