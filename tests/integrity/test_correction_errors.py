@@ -57,7 +57,7 @@ def test_differences_of_halves_have_the_variance_of_the_estimate():
 
 
 def test_the_distance_of_two_plausible_models_is_part_of_the_error():
-    """The first half is corrected after the first model: it differs by what that lies off."""
+    """The first half is corrected after the first model: it differs by the distance of both."""
     found = collection("1")
     mechanism = found.mechanism
     candidates = gather(mechanism, found.reports, largest(found.collected.estimate(ADDRESS).votes))
@@ -71,10 +71,10 @@ def test_the_distance_of_two_plausible_models_is_part_of_the_error():
     both = Corrected(
         estimate, one.share, one.models + other.models, one.frequencies + other.frequencies
     )
-    off = np.abs(one.frequencies[0] - middle) * estimate.users
+    distance = np.abs(one.frequencies[0] - other.frequencies[0]) * estimate.users
     alone, in_turn = (replicate_of(found, each) for each in (one, both))
-    np.testing.assert_allclose(np.abs(alone - in_turn), off, atol=1e-6)
-    assert off[found.targets].mean() > 10
+    np.testing.assert_allclose(np.abs(alone - in_turn), distance, atol=1e-6)
+    assert distance[found.targets].mean() > 10
 
 
 def replicate_of(found, correction):

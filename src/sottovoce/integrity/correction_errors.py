@@ -4,7 +4,8 @@ The seed filter looks at nothing but seeds, so that the reports it keeps are wha
 these, halves are drawn without replacement, and every half is fitted, weighted and decoded by
 itself.  A fit is one step of Newton's method from that of all reports.  Where two models of the
 false reports are plausible they take turns, so that the distance between what they lead to is part
-of the error: it then contains the truth whichever of them is right.
+of the error.  It counts in full, not by half: people who attack in several ways at once can be as
+far beyond both models as these are apart.
 
 With m of n reports the estimate f_m of a part spreads around that of all of them, f_n, as
 
@@ -34,6 +35,7 @@ REPLICATES = 50
 MAX_PART = 1 << 16  # reports of one replicate
 MAX_SAMPLED_CELLS = 1 << 14  # whose replicates are kept; beyond, only their variances
 _WEIGHT_LEVELS = 16
+_BEYOND = 2.0  # times the distance of a model from the middle of both: the distance of the models
 
 
 def with_errors(
@@ -51,7 +53,7 @@ def with_errors(
         weights = found.models[turn].weights_anew(drawn)
         part = weighted(reports[drawn], weights, decode, _WEIGHT_LEVELS)
         whole = found.frequencies[turn]
-        row[:] = scale * (part - whole) + whole - estimate.frequencies
+        row[:] = scale * (part - whole) + _BEYOND * (whole - estimate.frequencies)
     errors *= estimate.users * sqrt(replicates / max(1, replicates - 2))
     if len(estimate.votes) > MAX_SAMPLED_CELLS:
         return replace(estimate, noise=StatedNoise(np.asarray((errors**2).mean(axis=0))))

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sottovoce.arrays import Bools
+from sottovoce.arrays import Bools, Floats
+from sottovoce.core.estimate import Estimate
 from sottovoce.engine.defended import defended
 from sottovoce.lab.experiments.poisoning.scenario import ADDRESS, Poisoned
 
@@ -16,13 +17,15 @@ LARGEST = 10
 class CorrectedCoverage:
     """Shares of values whose interval has the truth: of all, the targets, the ten largest.
 
-    ``width`` and ``target_width`` are mean standard errors of all values and of the targets, in
-    parts of those from the honest reports alone.
+    ``honest_targets`` is that of the targets from the honest reports alone.  ``width`` and
+    ``target_width`` are mean standard errors of all values and of the targets, in parts of those
+    from the honest reports alone.
     """
 
     all: float
-    targets: float
     largest: float
+    targets: float
+    honest_targets: float
     width: float
     target_width: float
 
@@ -33,18 +36,26 @@ def coverage(collection: Poisoned) -> CorrectedCoverage | None:
     if corrected is collection.collected:
         return None
     estimate = corrected.estimate(ADDRESS)
-    low, high = estimate.interval(LEVEL)
-    truth = collection.truth * estimate.users
-    inside: Bools = (low <= truth) & (truth <= high)
     count = len(collection.reports) - collection.attackers
     mechanism = collection.mechanism
     honest = mechanism.estimate(mechanism.tally(collection.reports[:count]))
-    widths = (estimate.errors / estimate.users) / (honest.errors / count)
+    inside = _covers(estimate, collection.truth)
+    honest_inside = _covers(honest, collection.truth)
+    widths = (estimate.errors / estimate.population) / (honest.errors / count)
     largest = np.argsort(-collection.truth)[:LARGEST]
+    targets = collection.targets
     return CorrectedCoverage(
         float(inside.mean()),
-        float(inside[collection.targets].mean()),
         float(inside[largest].mean()),
+        float(inside[targets].mean()),
+        float(honest_inside[targets].mean()),
         float(widths.mean()),
-        float(widths[collection.targets].mean()),
+        float(widths[targets].mean()),
     )
+
+
+def _covers(estimate: Estimate, shares: Floats) -> Bools:
+    """Return which intervals contain the true shares of people."""
+    low, high = estimate.interval(LEVEL)
+    truth = shares * estimate.population
+    return np.asarray((low <= truth) & (truth <= high))
