@@ -4,8 +4,8 @@ No container engine is needed: the services of the compose file run as processes
 settings.
 """
 
-import os
 import json
+import os
 import re
 import shutil
 import socket
