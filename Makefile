@@ -2,6 +2,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Everything a target needs is installed by `setup`, once per change of the lock file.
 READY := .venv/.ready
+# What `demo` needs: no test tools, nothing to build. Where the whole environment is there, it is used.
+SMALL := .venv/.small
 # Spark is half a gigabyte, so that only `test` installs it.
 SPARK := .venv/.spark
 # What npm writes when it has installed the compiler, once per change of its lock file.
@@ -43,9 +45,17 @@ $(SPARK): requirements/spark.lock $(READY)
 	@if $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --require-hashes -r requirements/spark.lock; \
 	  then touch $@; else echo "No Spark: it could not be installed, so that its tests will be skipped"; fi
 
-demo: setup
-	@sh scripts/system_packages.sh chromium
-	@$(BIN)/sottovoce demo
+$(SMALL): requirements/demo.lock
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=python3.12 ..."; exit 1; }
+	@echo "Installing what the demonstration needs into .venv ($$(grep -c == requirements/demo.lock) packages)"
+	@$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements/demo.lock \
+	  | grep -E --line-buffered "^(Downloading|Installing|Successfully)" | cut -c 1-100
+	@$(BIN)/python -c 'import uvicorn, numba'
+	@touch $@
+
+demo: $(if $(wildcard $(READY)),setup,$(SMALL))
+	@PYTHONPATH=src $(BIN)/python -m sottovoce demo
 
 check: setup
 	$(BIN)/ruff check .
@@ -108,6 +118,7 @@ lock:
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	@$(COMPILE) --extra all --group dev pyproject.toml -o requirements/dev.lock
+	@$(COMPILE) --extra server --extra plot --extra issuer --constraints requirements/dev.lock pyproject.toml -o requirements/demo.lock
 	@$(COMPILE) --extra spark --constraints requirements/dev.lock pyproject.toml -o requirements/spark.lock
 
 clean:

@@ -4,6 +4,7 @@ No container engine is needed: the services of the compose file run as processes
 settings.
 """
 
+import json
 import os
 import re
 import shutil
@@ -155,16 +156,19 @@ def test_every_setting_in_the_files_is_one_of_a_server():
         assert named <= known, named - known
 
 
-def test_every_metric_of_an_alert_is_one_that_a_collector_serves(tmp_path):
+def test_every_metric_of_alerts_and_board_is_one_that_a_collector_serves(tmp_path):
     published(tmp_path)
     rules = yaml.safe_load((DEPLOY / "alerts.yaml").read_text())["groups"][0]["rules"]
-    expressions = " ".join(rule["expr"] for rule in rules)
+    panels = json.loads((DEPLOY / "grafana.json").read_text())["panels"]
+    drawn = [target["expr"] for panel in panels for target in panel["targets"]]
+    expressions = " ".join([*(rule["expr"] for rule in rules), *drawn])
     named = set(re.findall(r"sottovoce_[a-z_]+", expressions))
     with running(tmp_path) as server, client(server) as people:
         served = people.get("/metrics").text
         assert server.stop() == 0
     for metric in named:
-        assert f"# TYPE {metric.removesuffix('_total')}" in served, metric
+        family = metric.removesuffix("_total").removesuffix("_bucket")
+        assert f"# TYPE {family}" in served, metric
 
 
 def test_systemd_understands_the_unit(tmp_path):

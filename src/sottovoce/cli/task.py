@@ -76,8 +76,8 @@ def check(file: Path, *, users: int | None, queries: tuple[str, ...], as_json: b
     can do, and concerns.
     """
     from sottovoce.cli.sql import pointing
-    from sottovoce.cli.task_check import TaskCheck
     from sottovoce.collector import taskfile
+    from sottovoce.collector.task_check import TaskCheck
 
     task = taskfile.read(task_text(file), toml=file.suffix == ".toml")
     with pointing():

@@ -87,3 +87,13 @@ def test_a_task_without_an_answer_says_what_it_waits_for():
     assert "60 users have answered." in missing(made)
     assert "At least" not in missing(made)
     assert "Round 0 is being sealed." in missing(published(task, state=State.SEALING))
+
+
+@pytest.mark.parametrize(("gaps", "is_line"), [(0, True), (4, True), (30, False)])
+def test_many_numbers_are_a_line_unless_many_are_withheld(gaps, is_line):
+    """A line with many gaps would be a bar code."""
+    plan = sv.Histogram(range(60))
+    rows = [row(str(number), suppressed=number < gaps) for number in range(60)]
+    part = shown(rows, plan)
+    assert part["banded"] == is_line
+    assert ('class="band' in part["drawing"]) == is_line

@@ -15,6 +15,7 @@ from starlette.types import Scope
 from sottovoce.collector.api import Api, answer_response
 from sottovoce.collector.dashboard import (
     integrity,
+    operating,
     pairs,
     progress,
     queries,
@@ -64,6 +65,7 @@ def routes(api: Api) -> list[BaseRoute]:
         Route(f"{task}/integrity", pages.guarded("integrity", pages.integrity)),
         Route(f"{task}/sql", pages.guarded("sql", pages.sql), methods=["GET", "POST"]),
         Route(task, pages.guarded("task", pages.task)),
+        *operating.routes(pages, api),
         Unknown("/{path:path}", pages.anyone("unknown", pages.unknown)),
     ]
 
@@ -111,11 +113,12 @@ class Pages:
         """Return a handler for people who have logged in; others are sent to the log-in page."""
 
         async def endpoint(request: Request) -> Response:
-            return await handler(request) if await self._known(request) else _away(request)
+            return await handler(request) if await self.known(request) else _away(request)
 
         return self.anyone(name, endpoint)
 
-    async def _known(self, request: Request) -> bool:
+    async def known(self, request: Request) -> bool:
+        """Return whether somebody has logged in."""
         store, now = self._api.collector.store, self._api.collector.now
         try:
             session = request.cookies.get(sessions.COOKIE)
@@ -130,7 +133,8 @@ class Pages:
         """List the tasks, the newest first."""
         newest_first = self._api.collector.tasks()[::-1]
         lines = [progress.task(published, number) for number, published in enumerate(newest_first)]
-        return await self._page("tasks.html", tasks=lines)
+        operator = await run_in_threadpool(operating.is_operator, self._api, request)
+        return await self.page("tasks.html", tasks=lines, operator=operator)
 
     async def task(self, request: Request) -> Response:
         """Show a task: its promises, its progress and its answer."""
@@ -138,7 +142,9 @@ class Pages:
         wanted = results.Shown.of(request.query_params, published.task.plan)
         await self._api.correct_first(published, wanted.wanted)
         facts = await run_in_threadpool(self._task, published, wanted)
-        return await self._page("task.html", **facts)
+        operator = await run_in_threadpool(operating.is_operator, self._api, request)
+        closing = operating.closing(published) if operator else None
+        return await self.page("task.html", **facts, closing=closing)
 
     def _task(self, published: Published, wanted: results.Shown) -> Facts:
         record, task = published.record, published.task
@@ -209,7 +215,7 @@ class Pages:
             return Response(status_code=204, headers={"hx-refresh": "true"})
         if request.query_params.get("have") == facts["have"]:
             return Response(status_code=204)
-        return await self._page("live.html", **facts)
+        return await self.page("live.html", **facts)
 
     async def download(self, request: Request) -> Response:
         """Return the answer as a file."""
@@ -231,7 +237,7 @@ class Pages:
         rounds = await run_in_threadpool(self._api.collector.integrity, published)
         name = published.record.name
         facts = integrity.shown(published, rounds)
-        return await self._page("integrity.html", name=name, path=progress.path(name), **facts)
+        return await self.page("integrity.html", name=name, path=progress.path(name), **facts)
 
     async def sql(self, request: Request) -> Response:
         """Show the form for SQL queries, and the answer to the query that was sent."""
@@ -244,9 +250,9 @@ class Pages:
             asked = QueryRequest(
                 shown.get("sql", ""), level, fakes=fakes_of(shown.get("fakes", ""))
             )
-            return await self._page("sql.html", **self._asking(published, asked) | {"address": ""})
+            return await self.page("sql.html", **self._asking(published, asked) | {"address": ""})
         sessions.check_origin(request)
-        form = await self._form(request, _LARGEST_QUESTION)
+        form = await self.form(request, _LARGEST_QUESTION)
         level = level_of(form["level"]) if "level" in form else None
         fakes = fakes_of(form.get("fakes", ""))
         asked = QueryRequest(form.get("sql", "").replace("\r\n", "\n"), level, fakes=fakes)
@@ -257,13 +263,13 @@ class Pages:
             problem = problems.problem_of(error)
             if problem.status >= 500:
                 raise
-            return await self._page(
+            return await self.page(
                 "sql.html", problem.status, **facts | {"refused": _refusal(error)}
             )
         kind = form.get("format", "")
         if kind:
             return _file(answer, kind)
-        return await self._page("sql.html", **facts | {"found": queries.shown(answer)})
+        return await self.page("sql.html", **facts | {"found": queries.shown(answer)})
 
     def _asking(self, published: Published, asked: QueryRequest) -> Facts:
         """Return what the page of questions shows around an answer."""
@@ -289,11 +295,11 @@ class Pages:
         """Show the form, or open a session for a valid token."""
         if request.method != "POST":
             target = sessions.local(request.query_params.get("next", "/"))
-            if await self._known(request):
+            if await self.known(request):
                 return RedirectResponse(target, status_code=303)
-            return await self._page("login.html", target=target, refused=False)
+            return await self.page("login.html", target=target, refused=False)
         sessions.check_origin(request)
-        form = await self._form(request)
+        form = await self.form(request)
         target, seconds = sessions.local(form.get("next", "/")), self._api.settings.session
         store, now = self._api.collector.store, self._api.collector.now
         try:
@@ -301,7 +307,7 @@ class Pages:
                 sessions.enter, store, form.get("token", "").strip(), now, seconds
             )
         except (AccessError, RequestError):
-            return await self._page("login.html", 401, target=target, refused=True)
+            return await self.page("login.html", 401, target=target, refused=True)
         response = RedirectResponse(target, status_code=303)
         sessions.remember(response, request, session, seconds)
         return response
@@ -323,7 +329,8 @@ class Pages:
         """Say that there is no such page."""
         raise RequestError("not-found")
 
-    async def _form(self, request: Request, largest: int = _LARGEST_FORM) -> dict[str, str]:
+    async def form(self, request: Request, largest: int = _LARGEST_FORM) -> dict[str, str]:
+        """Return the fields of a form that was sent; empty ones are left out."""
         if request.headers.get("content-type", "").split(";")[0].strip().lower() != _FORM:
             raise RequestError(
                 "unsupported-media", "a form must be sent as application/x-www-form-urlencoded"
@@ -340,7 +347,8 @@ class Pages:
     def _find(self, request: Request) -> Published:
         return self._api.collector.find(request.path_params["name"])
 
-    async def _page(self, template: str, status: int = 200, **facts: Any) -> Response:
+    async def page(self, template: str, status: int = 200, **facts: Any) -> Response:
+        """Return a page made from a template."""
         return await run_in_threadpool(self._assets.page, template, status, **facts)
 
     def _problem(self, problem: problems.Problem, detail: str = "") -> Response:

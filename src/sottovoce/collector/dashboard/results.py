@@ -29,6 +29,7 @@ DEFENCE_LABELS = {
     "none": "counted like all others",
     "auto": "left out, or counted with less weight",
 }
+_MOST_GAPS = 0.1  # share of suppressed values up to which a line is drawn
 _DRAWN = 4_000  # values that a line is drawn through
 
 
@@ -175,7 +176,7 @@ def _section(
         "robust": robust,
         "columns": 4 + (2 if attacked else 0) + (1 if robust else 0),
         "drawing": _drawing(part, shown[:MOST_ROWS], domain, f"chart-{number}") if counted else "",
-        "banded": counted and _banded(domain),
+        "banded": counted and _is_line(part, domain),
         "rows": [write(row, part) for row in shown],
         "hidden": sum(row["suppressed"] for row in rows),
         "noise": sum(not row["suppressed"] and not row["significant"] for row in rows)
@@ -254,14 +255,20 @@ def _drawing(
     part: Mapping[str, Any], shown: Sequence[Row], domain: Domain | None, name: str
 ) -> str:
     title = f"{part['name']}: estimates with {formatting.level(part['level'])} intervals"
-    if domain is not None and _banded(domain):
+    if domain is not None and _is_line(part, domain):
         return svg.band(part["rows"], domain.edges.tolist(), title, name)
     return svg.bars(shown, title, name)
 
 
-def _banded(domain: Domain | None) -> bool:
-    """Return whether a line says more than bars: many neighbouring numbers."""
-    return domain is not None and domain.ordered and MOST_ROWS < domain.size <= _DRAWN
+def _is_line(part: Mapping[str, Any], domain: Domain | None) -> bool:
+    """Return whether a line says more than bars: many neighbouring numbers, nearly all released.
+
+    With many gaps a line would be a bar code; then the largest rows are drawn as bars.
+    """
+    if domain is None or not domain.ordered or not MOST_ROWS < domain.size <= _DRAWN:
+        return False
+    gaps: int = sum(row["suppressed"] for row in part["rows"])
+    return bool(gaps <= _MOST_GAPS * len(part["rows"]))
 
 
 def _without_shares(part: Mapping[str, Any], unit: str) -> Mapping[str, Any]:

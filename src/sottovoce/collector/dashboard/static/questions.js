@@ -1,4 +1,4 @@
-// Keeps the question in the address, and the last questions of this browser in a list. The page works without it.
+// Keeps the question in the address, and the last questions of this tab in a list. The page works without it.
 "use strict";
 (() => {
   const page = document.getElementById("questions");
@@ -8,7 +8,7 @@
 
   const stored = () => {
     try {
-      const list = JSON.parse(localStorage.getItem(key) ?? "[]");
+      const list = JSON.parse(sessionStorage.getItem(key) ?? "[]");
       return Array.isArray(list) ? list.filter((entry) => typeof entry === "string") : [];
     } catch {
       return [];
@@ -21,7 +21,7 @@
     history.replaceState(null, "", asked + location.hash);
     questions = [asked, ...questions.filter((entry) => entry !== asked)].slice(0, most);
     try {
-      localStorage.setItem(key, JSON.stringify(questions));
+      sessionStorage.setItem(key, JSON.stringify(questions));
     } catch {
       // Without storage there is no history.
     }

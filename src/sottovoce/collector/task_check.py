@@ -1,8 +1,10 @@
-"""``sottovoce task check``: what a task file would ask of people and tell its operator."""
+"""What a task would ask of people and tell its operator, before it is published."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from sottovoce.collector.published import concerns_of
 
 if TYPE_CHECKING:
     from sottovoce.tasks.advice import Advice
@@ -46,8 +48,6 @@ class TaskCheck:
     @property
     def concerns(self) -> tuple[str, ...]:
         """Return what speaks against publishing the task."""
-        from sottovoce.collector.published import concerns_of
-
         return concerns_of(self.task)
 
     def to_dict(self) -> dict[str, Any]:
