@@ -25,6 +25,7 @@ COMMANDS = (
     "simulate",
     "advise",
     "audit",
+    "lab",
     "bench",
 )
 
