@@ -103,16 +103,17 @@ class Experiment(ABC):
         return abs(row.ours - row.published) <= self.tolerance * abs(row.published) + 1e-12
 
     def draw(self, rows: Sequence[FigureRow], ax: Any) -> None:
-        """Draw every series as a line, and printed values as circles."""
+        """Draw every series as a line, or as squares over names, and printed values as circles."""
         for number, series in enumerate(series_of(rows)):
             chosen = [row for row in rows if row.series == series]
-            places = [row.x for row in chosen]
+            line = "-" if number < 10 else "--"
             ax.plot(
-                places,
+                [row.x for row in chosen],
                 [row.ours for row in chosen],
+                "s" if isinstance(chosen[0].x, str) else line,
                 color=f"C{number % 10}",
-                linestyle="-" if number < 10 else "--",
                 linewidth=1.3,
+                markersize=4,
                 label=series,
             )
             printed = [row for row in chosen if row.published is not None]
@@ -122,7 +123,7 @@ class Experiment(ABC):
                 "o",
                 color=f"C{number % 10}",
                 fillstyle="none",
-                markersize=5,
+                markersize=7,
             )
         self._label(ax)
 
@@ -133,7 +134,7 @@ class Experiment(ABC):
         if self.axes.log_x:
             ax.set_xscale("log")
         if self.axes.log_y:
-            ax.set_yscale("log")
+            ax.set_yscale("log", nonpositive="mask")
         ax.tick_params(labelsize=7)
         ax.grid(visible=True, alpha=0.3)
         ax.legend(fontsize=6, ncols=2)

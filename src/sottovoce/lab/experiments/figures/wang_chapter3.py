@@ -227,7 +227,7 @@ class FixedThreshold(ClickExperiment):
                 for threshold in self.thresholds:
                     chosen = (truth > threshold) == keep
                     mean = float((found[:, chosen] > threshold).sum()) / self.runs[size]
-                    rows.append(FigureRow(f"{kind.kind} {name}", threshold, max(mean, 0.1)))
+                    rows.append(FigureRow(f"{kind.kind} {name}", threshold, mean))
         return rows
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:

@@ -78,7 +78,7 @@ class MeanEstimates(ZipfExperiment):
     axes = Axes("rank", "users", log_x=True, log_y=True)
 
     def series(self, collected: ConsistencyExperiment, method: str) -> Floats:
-        return np.asarray(collected.processed(method).mean(axis=0) * collected.users).clip(1.0)
+        return np.asarray(collected.processed(method).mean(axis=0) * collected.users)
 
     def run(self, size: Size, progress: Progress) -> list[FigureRow]:
         rows = super().run(size, progress)
@@ -135,7 +135,7 @@ class VariancesByRank(ZipfExperiment):
 
     def series(self, collected: ConsistencyExperiment, method: str) -> Floats:
         variances = collected.processed(method).var(axis=0, ddof=1)
-        return np.asarray(variances * collected.users**2 / 1e6).clip(1e-4)
+        return np.asarray(variances * collected.users**2 / 1e6)
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         raw = values_of(rows, "base")
@@ -302,8 +302,7 @@ class SyntheticSelection(Experiment):
         rows = [FigureRow("error", name, error / least) for name, error in errors.items()]
         shares = [chosen.count(name) / len(chosen) for name in errors]
         return rows + [
-            FigureRow("selected", name, max(share, 0.01))
-            for name, share in zip(errors, shares, strict=True)
+            FigureRow("selected", name, share) for name, share in zip(errors, shares, strict=True)
         ]
 
     def draw(self, rows: Sequence[FigureRow], ax: object) -> None:
