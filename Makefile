@@ -8,12 +8,13 @@ SMALL := .venv/.small
 SPARK := .venv/.spark
 # What npm writes when it has installed the compiler, once per change of its lock file.
 TYPESCRIPT := clients/js/node_modules/.package-lock.json
+SITE := .venv/.docs
 # Three on two cores: while a test waits for a server, a database or a browser, the others go on.
 WORKERS ?= 3
 # Keep bytecode: tests start many processes, and each would compile the package and the assertions anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test check papers soak chain graded bench bench-peers docs client lock clean
+.PHONY: help setup demo test check papers soak chain graded bench bench-peers docs site client lock clean
 
 help:
 	@echo "make demo         the whole path: a collector, thousands of clients over HTTP, answers beside the truth"
@@ -25,7 +26,8 @@ help:
 	@echo "make graded       10,000 enrolled devices, a quarter of them Byzantine, and a collector that is killed; evidence written anew"
 	@echo "make bench        speed, as ratios measured in one run"
 	@echo "make bench-peers  the same jobs in other libraries, side by side"
-	@echo "make docs         the pages that are written from the code, and the screenshots"
+	@echo "make docs         the pages that are written from the code, the site in site/, and the screenshots"
+	@echo "make site         the same without the screenshots"
 	@echo "make client       build the JavaScript client (needs Node; the built files are committed)"
 	@echo "make lock         pin the development environment anew"
 
@@ -74,18 +76,7 @@ test: check $(SPARK)
 papers: setup
 	$(BIN)/pytest -n 2 --dist worksteal tests/papers
 	$(BIN)/pytest -n 2 --dist worksteal -m papers --ignore tests/papers
-	$(BIN)/python -m sottovoce.lab.experiments.consistency > docs/evidence/post-processing.md
-	$(BIN)/python -m sottovoce.lab.experiments.numbers > docs/evidence/numbers.md
-	$(BIN)/python -m sottovoce.lab.experiments.quantiles > docs/evidence/quantiles.md
-	$(BIN)/python -m sottovoce.lab.experiments.byzantine_numbers > docs/evidence/byzantine-numbers.md
-	$(BIN)/python -m sottovoce.lab.experiments.tables > docs/evidence/services.md
-	$(BIN)/python -m sottovoce.lab.experiments.sql_workloads > docs/evidence/sql-workloads.md
-	$(BIN)/python -m sottovoce.lab.experiments.poisoned_intervals > docs/evidence/attack-intervals.md
-	$(BIN)/python -m sottovoce.lab.experiments.poisoning > docs/evidence/poisoning.md
-	$(BIN)/python -m sottovoce.lab.experiments.planted_values > docs/evidence/planted-values.md
-	$(BIN)/python -m sottovoce.lab.experiments.searches > docs/evidence/searches.md
-	$(BIN)/python -m sottovoce.lab.experiments.amplification > docs/evidence/amplification.md
-	$(BIN)/python -m sottovoce.lab.experiments.shuffling > docs/evidence/shuffling.md
+	$(BIN)/sottovoce lab all --size full --docs docs
 
 soak: setup
 	@sh scripts/system_packages.sh postgresql ext4 xfs
@@ -104,10 +95,21 @@ bench: setup
 bench-peers: setup
 	@$(BIN)/python scripts/bench_peers.py
 
-docs: setup
+docs: site
+	$(BIN)/python scripts/screenshots.py
+
+site: $(SITE)
 	$(BIN)/python -m sottovoce.web.problems > docs/errors.md
 	$(BIN)/python -m sottovoce.lab.reference > docs/reference.md
-	$(BIN)/python scripts/screenshots.py
+	$(BIN)/python -m sottovoce.lab.mechanism_page docs
+	$(BIN)/python scripts/changelog.py
+	$(BIN)/python scripts/notebooks.py docs/notebooks/*.ipynb
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+$(SITE): requirements/docs.lock $(READY)
+	@echo "Installing what builds the documentation into .venv"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/docs.lock
+	@touch $@
 
 client:
 	cd clients/js && npm ci --no-audit --no-fund && npm run build
@@ -119,7 +121,8 @@ lock:
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	@$(COMPILE) --extra all --group dev pyproject.toml -o requirements/dev.lock
 	@$(COMPILE) --extra server --extra plot --extra issuer --constraints requirements/dev.lock pyproject.toml -o requirements/demo.lock
+	@$(COMPILE) --group pyproject.toml:docs --constraints requirements/dev.lock -o requirements/docs.lock
 	@$(COMPILE) --extra spark --constraints requirements/dev.lock pyproject.toml -o requirements/spark.lock
 
 clean:
-	rm -rf .venv demo .peers build dist clients/js/node_modules
+	rm -rf .venv demo .peers site build dist clients/js/node_modules

@@ -20,7 +20,7 @@ from typing import Any
 HERE = Path(__file__).parent
 PEERS = HERE.parent / ".peers"
 EVIDENCE = HERE.parent / "docs" / "evidence" / "peers.md"
-PAGE = HERE.parent / "docs" / "mechanisms.md"
+PAGE = HERE.parent / "docs" / "choosing-a-mechanism.md"
 MARKS = ("<!-- make bench-peers writes from here -->", "<!-- to here -->")
 EPSILON = 1.0
 THEIRS = 10_000  # people; times are compared per person
@@ -202,7 +202,7 @@ def report(results: dict[tuple[str, str, int], dict[str, Any]]) -> str:
 
 
 def short(results: dict[tuple[str, str, int], dict[str, Any]]) -> str:
-    """Return the table of docs/mechanisms.md: server time and bytes of every library."""
+    """Return the table of docs/choosing-a-mechanism.md: server time and bytes of every library."""
     names = [library.name for library in LIBRARIES]
     heads = [
         "oracle",

@@ -6,159 +6,36 @@ estimates are scored, so it may exceed 1.  Windows surround what an independent 
 measured on the same populations.
 """
 
-from dataclasses import dataclass
-from functools import cache
-from itertools import combinations
-from math import comb
-
 import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.lab.aggregate import collections
 from sottovoce.lab.baselines.marginals.baseline_marginals import BaselineMarginals
-from sottovoce.lab.baselines.marginals.input_em import InputEM, ask_record, maximise
-from sottovoce.lab.baselines.marginals.whole_table import WholeTable
-from sottovoce.lab.populations.records import (
-    as_columns,
-    movielens_like,
-    record_domain,
-    taxi_like,
-    true_table,
+from sottovoce.lab.experiments.cormode.table_variation import (
+    LN3,
+    SIX,
+    TableSetting,
+    maximised,
+    population,
 )
-from sottovoce.lab.seeded import SeededRng
-from sottovoce.mechanisms.oue import OUE
-
-LN3 = float(np.log(3))
-SIX = ("inp_rr", "inp_ps", "inp_ht", "marg_rr", "marg_ps", "marg_ht")
-MAX_TABLES = 60  # of each collection; of 16 attributes there are up to 560
+from sottovoce.lab.experiments.cormode.table_variation import ExactError as Exact
+from sottovoce.lab.experiments.cormode.table_variation import scores as table_scores
+from sottovoce.lab.populations.records import movielens_like, record_domain, taxi_like
 
 
-def shares(people, view):
-    """The true table of some bits."""
-    return true_table(people, (2,) * people.shape[1], view)
-
-
-def tables(attributes, order):
-    """The sets of attributes that are scored: all, or some drawn at random."""
-    every = list(combinations(range(attributes), order))
-    chosen = np.random.default_rng(0).permutation(len(every))[:MAX_TABLES]
-    return [every[place] for place in sorted(chosen)]
-
-
-def model(method, people, order, epsilon, seed):
-    """What a collection knows; unary encoding of the whole table by the exact law of its
-    independent bits.
-    """
-    users, attributes = people.shape
-    if method != "inp_rr":
-        task = sv.Task(
-            "joint", BaselineMarginals(record_domain((2,) * attributes), method, order), epsilon
-        )
-        return sv.simulate(task, as_columns(people), seed=seed).model
-    codes = people @ (1 << np.arange(attributes)[::-1])
-    mechanism = OUE(epsilon, 1 << attributes)
-    counts = next(collections(mechanism, np.bincount(codes, minlength=1 << attributes), 1, seed))
-    return WholeTable((2,) * attributes, mechanism.estimate_counts(counts, users))
-
-
-def estimated(method, people, order, epsilon, seed):
-    """(tables, cells): the tables of one collection."""
-    found = model(method, people, order, epsilon, seed)
-    return np.array([found.table(view).shares.ravel() for view in tables(people.shape[1], order)])
-
-
-@cache
-def population(kind, bits, attributes):
-    return kind(1 << bits, attributes, seed=bits)
-
-
-@cache
-def truth(kind, bits, attributes, order):
-    """(tables, cells): the true tables."""
-    people = population(kind, bits, attributes)
-    return np.array([shares(people, view).ravel() for view in tables(attributes, order)])
-
-
-@cache
 def scores(method, kind, bits, attributes, order, epsilon=LN3, runs=2):
     """The mean total variation of some collections, and the squared error of each."""
-    people = population(kind, bits, attributes)
-    found = np.array([estimated(method, people, order, epsilon, seed) for seed in range(runs)])
-    errors = found - truth(kind, bits, attributes, order)
-    return float(abs(errors).sum(axis=2).mean() / 2), (errors**2).sum(axis=2).mean(axis=1)
+    found = table_scores(method, TableSetting(kind, bits, attributes, order), epsilon, runs)
+    return found.variation, found.squared
 
 
 def variation(*setting, **options):
     return scores(*setting, **options)[0]
 
 
-@dataclass(frozen=True)
-class Exact:
-    """The exact mean squared error of a table, per user, for attributes of two values: section 4,
-    corrected.
-
-    ``squares`` is the mean over tables of the sum of squared shares.
-    """
-
-    attributes: int
-    order: int
-    epsilon: float
-    squares: float = 0.0
-
-    def __call__(self, method):
-        return getattr(self, method)()
-
-    @property
-    def cells(self):
-        return 1 << self.order
-
-    @property
-    def odds(self):
-        return float(np.exp(self.epsilon))
-
-    def inp_rr(self):
-        p, q = 0.5, 1 / (self.odds + 1)
-        return 2**self.attributes * q * (1 - q) / (p - q) ** 2 + (1 - p - q) / (p - q)
-
-    def inp_ps(self):
-        behind, q = 1 << (self.attributes - self.order), 1 / (self.odds + 2**self.attributes - 1)
-        held, other = q * (self.odds + behind - 1), q * behind
-        noise = held * (1 - held) + (self.cells - 1) * other * (1 - other)
-        return noise / (q * (self.odds - 1)) ** 2
-
-    def inp_ht(self):
-        many = sum(comb(self.attributes, size) for size in range(1, self.order + 1))
-        return self._signs(many)
-
-    def marg_ht(self):
-        return self._signs(comb(self.attributes, self.order) * (self.cells - 1))
-
-    def marg_rr(self):
-        return self._views(0.5, 1 / (self.odds + 1)) if self.cells > 2 else self.marg_ps()
-
-    def marg_ps(self):
-        q = 1 / (self.odds + self.cells - 1)
-        return self._views(self.odds * q, q)
-
-    def _signs(self, many):
-        gain, drawn = (self.odds + 1) / (self.odds - 1), 1 - 1 / many
-        signs = self.cells * self.squares - 1
-        return (
-            many
-            / self.cells
-            * ((self.cells - 1) * (gain**2 - 1) + drawn * (self.cells - 1 - signs))
-        )
-
-    def _views(self, p, q):
-        many = comb(self.attributes, self.order)
-        noise = self.cells * q * (1 - q) / (p - q) ** 2 + (1 - p - q) / (p - q)
-        return many * (noise + (1 - 1 / many) * (1 - self.squares))
-
-
 def squares(kind, order):
     """The mean over tables of the sum of squared shares, of 2^16 people with eight attributes."""
-    return float((truth(kind, 16, 8, order) ** 2).sum(axis=1).mean())
+    return TableSetting(kind, 16, 8, order).squares
 
 
 @pytest.mark.parametrize("method", SIX)
@@ -269,25 +146,6 @@ def test_a_whole_record_in_unary_is_much_longer_than_a_coefficient():
     assert widths == [32, 1]
 
 
-def split(people, epsilon, seed):
-    """The reports of whole records, the budget split over the attributes."""
-    attributes = people.shape[1]
-    mechanism = ask_record(epsilon, (2,) * attributes).mechanism
-    reports = mechanism.privatize(mechanism.join(list(people.T)), SeededRng(seed))
-    records, times = np.unique(reports, return_counts=True)
-    return InputEM(mechanism, tuple(mechanism.split(records)), times)
-
-
-def maximised(people, epsilon, order=2, seed=0):
-    """(tables, cells) by expectation maximisation from the uniform start, and the steps of each."""
-    reported = split(people, epsilon, seed)
-    views = list(combinations(range(people.shape[1]), order))
-    observed = np.array([reported.observed(view) for view in views])
-    fit = maximise(observed, reported.channels(views[0]))
-    truth = np.array([shares(people, view).ravel() for view in views])
-    return abs(fit.frequencies - truth).sum(axis=1).mean() / 2, fit.iterations
-
-
 @pytest.mark.parametrize(
     ("bits", "attributes", "epsilon", "low", "high"),
     [
@@ -305,7 +163,9 @@ def test_expectation_maximisation_stops_where_it_started(bits, attributes, epsil
         population(taxi_like, bits, attributes),
         4 if low < 0.9 else 1,
     )  # single runs scatter from 0.28 to 0.72
-    failed = [(maximised(people, epsilon, seed=seed)[1] == 1).mean() for seed in range(runs)]
+    failed = [
+        (maximised(people, epsilon, seed=seed).iterations == 1).mean() for seed in range(runs)
+    ]
     assert low <= np.mean(failed) <= high, failed
 
 
@@ -313,13 +173,15 @@ def test_expectation_maximisation_stops_where_it_started(bits, attributes, epsil
 def test_expectation_maximisation_is_worse_than_random_coefficients(epsilon, worse):
     """Figure 6: taxi trips, 2^18 people, eight attributes."""
     people = population(taxi_like, 18, 8)
-    found = np.mean([maximised(people, epsilon, seed=seed)[0] for seed in range(2)])
+    found = np.mean([maximised(people, epsilon, seed=seed).variation for seed in range(2)])
     assert found > worse * variation("inp_ht", taxi_like, 18, 8, 2, epsilon=epsilon, runs=4)
 
 
 def test_expectation_maximisation_takes_thousands_of_steps():
     """Figure 6: more of them the more attributes share the budget."""
-    few, many = (maximised(population(taxi_like, 16, attributes), 0.6)[1] for attributes in (8, 16))
+    few, many = (
+        maximised(population(taxi_like, 16, attributes), 0.6).iterations for attributes in (8, 16)
+    )
     assert np.median(few) > 1000
     assert np.median(many) > 1.5 * np.median(few)
 

@@ -13,6 +13,9 @@ from sottovoce.lab.baselines.attribute_groups import Grouping
 from sottovoce.lab.baselines.attribute_groups import vote_variance as noise
 from sottovoce.lab.baselines.correlated import Correlated
 from sottovoce.lab.baselines.correlation_bounds import Ties
+from sottovoce.lab.experiments.figures.du_chapter4 import EPSILONS, grouped
+from sottovoce.lab.experiments.figures.du_chapter4 import compared as exact_errors
+from sottovoce.lab.experiments.figures.du_chapter4 import equal_ties as equal
 from sottovoce.lab.populations.correlated import (
     POPULATIONS,
     SPLITS,
@@ -26,18 +29,6 @@ from sottovoce.lab.populations.correlated import (
     together,
 )
 from sottovoce.mechanisms.grr import GRR
-
-EPSILONS = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0)
-
-
-def equal(count, rate):
-    return Ties.of_agreements(
-        [[1.0 if i == j else rate for j in range(count)] for i in range(count)]
-    )
-
-
-def grouped(population, epsilon, size):
-    return Grouping.greedy(population.ties, (2,) * population.attributes, epsilon, size)
 
 
 def mean_square(estimates, truth):
@@ -80,15 +71,7 @@ def compared(population, epsilon, ties):
     """The exact mean squared errors of CBP, Sampling_1, and of RR, OUE and SUE that split
     epsilon.
     """
-    users, count = round(0.9 * population.users), population.attributes
-    baselines = [
-        split(scheme, epsilon, count).noise.variances(np.full(2, 0.5), 1)[1]
-        for scheme in ("rr", "oue", "sue")
-    ]
-    alone = sampling(population.ties, epsilon, 1).total(users) / count
-    return np.array(
-        [noise(2, ties.spent(epsilon)) / users, alone, *(one / users for one in baselines)]
-    )
+    return np.array(list(exact_errors(population, epsilon, ties).values()))
 
 
 @pytest.mark.parametrize("name", POPULATIONS)

@@ -21,8 +21,9 @@ from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.experiments.du_chapter5.misplacement import misplaced
 from sottovoce.lab.experiments.du_chapter5.top_k import SCHEMES, USERS, TopKExperiment, score
 from sottovoce.lab.experiments.du_chapter5.top_k import mean_and_error as mean
+from sottovoce.lab.experiments.figures.du_chapter5 import DATA, HIT, MSE, NCR, SOUGHT
+from sottovoce.lab.experiments.figures.du_chapter5 import TABLE_5_2 as TABLE
 from sottovoce.lab.populations.item_frequencies import (
-    BETA,
     KOSARAK,
     LAPLACE,
     LINEAR,
@@ -37,19 +38,7 @@ from sottovoce.plans.itemsets.adaptive_top_items import AdaptiveTopItems
 from sottovoce.plans.itemsets.top_items import TopItems
 from sottovoce.tasks.task import Task
 
-HIT, NCR, MSE = range(3)
-SOUGHT = 30
 SOUGHT_OF_MANY = (10, 20, 30, 40, 50)
-
-TABLE = {  # hit rates at k = 30, epsilon 1, 2, 3: Table 5.2
-    ("linear", "arbs"): (0.68, 0.80, 0.82),
-    ("linear", "arbsf"): (0.65, 0.79, 0.81),
-    ("linear", "uniform"): (0.58, 0.76, 0.78),
-    ("beta", "arbs"): (0.77, 0.87, 0.91),
-    ("beta", "arbsf"): (0.73, 0.84, 0.91),
-    ("beta", "uniform"): (0.71, 0.85, 0.89),
-}
-DATA = {"linear": LINEAR, "beta": BETA, "linear 45": LINEAR45}
 
 
 def experiment(scheme, frequencies, sought, epsilon, users=USERS, rounds=20):

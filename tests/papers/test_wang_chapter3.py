@@ -9,6 +9,7 @@ import pytest
 
 from sottovoce.core.estimate import Estimate
 from sottovoce.lab.baselines.she import SHE
+from sottovoce.lab.experiments.figures.wang_chapter3 import COLUMNS, LARGE, TABLE_3_2
 from sottovoce.maths.normal import upper_quantile
 from sottovoce.mechanisms.blh import BLH
 from sottovoce.mechanisms.grr import GRR
@@ -17,25 +18,7 @@ from sottovoce.mechanisms.oue import OUE
 from sottovoce.mechanisms.sue import SUE
 from sottovoce.mechanisms.the import THE
 
-LARGE = 1 << 10
 GRID = np.linspace(0.1, 6, 60).tolist()
-COLUMNS = {
-    "DE 2": lambda epsilon: GRR(epsilon, 2),
-    "DE 32": lambda epsilon: GRR(epsilon, 32),
-    "DE 1024": lambda epsilon: GRR(epsilon, LARGE),
-    "SHE": lambda epsilon: SHE(epsilon, LARGE),
-    "THE 1": lambda epsilon: THE(epsilon, LARGE, theta=1.0),
-    "SUE": lambda epsilon: SUE(epsilon, LARGE),
-    "OUE": lambda epsilon: OUE(epsilon, LARGE),
-    "BLH": lambda epsilon: BLH(epsilon, LARGE),
-    "OLH": lambda epsilon: OLH(epsilon, LARGE),
-}
-TABLE_3_2 = {
-    0.5: [3.92, 75.20, 2432.40, 32.00, 19.44, 15.92, 15.67, 16.67, 15.67],
-    1.0: [0.92, 11.08, 347.07, 8.00, 5.46, 3.92, 3.68, 4.68, 3.68],
-    2.0: [0.18, 0.92, 25.22, 2.00, 1.50, 0.92, 0.72, 1.72, 0.72],
-    4.0: [0.02, 0.03, 0.37, 0.50, 0.34, 0.18, 0.08, 1.08, 0.08],
-}
 CELLS = [
     (name, epsilon, printed)
     for epsilon, row in TABLE_3_2.items()

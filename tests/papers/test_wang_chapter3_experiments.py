@@ -18,6 +18,8 @@ from papers.broken_twins import SmallQ
 from sottovoce.core.estimate import Estimate
 from sottovoce.lab.aggregate import collections
 from sottovoce.lab.checks import FIVE_SIGMA
+from sottovoce.lab.experiments.figures.wang_chapter3 import click_estimates as drawn_clicks
+from sottovoce.lab.experiments.figures.wang_chapter3 import significance
 from sottovoce.lab.experiments.wang_chapter3.error_laws import exact_covariance as covariance
 from sottovoce.lab.experiments.wang_chapter3.error_laws import genuine_errors
 from sottovoce.lab.experiments.wang_chapter3.error_laws import relative_mse_spread as mse_spread
@@ -137,18 +139,8 @@ def test_binary_hashing_does_not_err_like_unary_encoding(epsilon):
     assert not 0.93 <= oue / blh <= 1.07
 
 
-@cache
 def click_estimates(kind, epsilon):
-    return estimates(
-        kind(epsilon, PAGES), clicks(), CLICK_RUNS, seed=round(10 * epsilon) + (kind is BLH)
-    )
-
-
-def significance(kind, epsilon):
-    """T_s of section 3.5.2."""
-    return Estimate(np.zeros(PAGES), kind(epsilon, PAGES).noise, CLICKS, epsilon).threshold(
-        alpha=0.05
-    )
+    return drawn_clicks(kind, epsilon, CLICK_RUNS)
 
 
 def expected_above(kind, epsilon, threshold, chosen):

@@ -7,7 +7,6 @@ power of two, has up to 6 % more variance (at epsilon 0.6) and stays within them
 Figure 4.1 are in test_wang_chapter4.py.
 """
 
-from functools import cache
 from itertools import pairwise
 from math import exp, sqrt
 
@@ -19,6 +18,8 @@ from sottovoce.domains.bits import Bits
 from sottovoce.encodings.segment import cut
 from sottovoce.lab.baselines.pem import PrefixExtending
 from sottovoce.lab.checks import FIVE_SIGMA
+from sottovoce.lab.experiments.figures.wang_chapter4 import count_errors as measured_errors
+from sottovoce.lab.experiments.figures.wang_chapter4 import zipf_found as drawn_found
 from sottovoce.lab.experiments.wang_chapter4.long_values import (
     LONG,
     RUNS,
@@ -30,31 +31,20 @@ from sottovoce.lab.experiments.wang_chapter4.long_values import (
     most_frequent,
     people,
     searches,
-    zipfian,
 )
 from sottovoce.lab.experiments.wang_chapter4.long_values import one_bit_pem as one_bit
 from sottovoce.lab.experiments.wang_chapter4.long_values import published_pem as pem
 from sottovoce.lab.experiments.wang_chapter4.long_values import search as found
 from sottovoce.lab.experiments.wang_chapter4.long_values import task_of as asking
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.lab.truth.metrics import f1, ncr, squared_error
+from sottovoce.lab.truth.metrics import f1, ncr
 from sottovoce.maths import hashing
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.tasks.collected import Blocks
 
 
-@cache
 def zipf_found(epsilon, groups):
-    """How many of the sixteen most frequent 32-bit values are found, one number per run."""
-    if groups == 1:
-        search = SingleGroupSearch(epsilon, 32, TOP)
-        return [search.hits(zipfian(), seed) for seed in range(RUNS)]
-    domain = Bits(32)
-    truth, plan = (
-        set(most_frequent(zipfian(), TOP, domain)),
-        PrefixExtending(domain, TOP, groups=groups),
-    )
-    return [len(truth & set(found(plan, epsilon, zipfian(), seed))) for seed in range(RUNS)]
+    return drawn_found(epsilon, groups, RUNS)
 
 
 @pytest.mark.parametrize("epsilon", [pytest.param(1.0, marks=pytest.mark.papers), 2.0])
@@ -173,34 +163,7 @@ MANY = 30
 
 
 def count_errors(plan, epsilon, scale=1.0):
-    """The mean squared error of the counts of what was rightly found, and what theory expects of
-    it.
-    """
-    counts = {LONG.label(value): count for value, count in geometric().items()}
-    held = {label: counts[label] for label in most_frequent(geometric(), TOP)}
-    runs = [
-        {label: total * scale for label, total in values.items()}
-        for values in searches(plan, epsilon, MANY)
-    ]
-    right = [[count for label, count in held.items() if label in values] for values in runs]
-    measured = np.average(
-        [squared_error(held, values) for values in runs], weights=[len(counts) for counts in right]
-    )
-    return measured, expected_error(plan, epsilon, np.concatenate(right))
-
-
-def expected_error(plan, epsilon, held):
-    """g n sigma^2 + c (g - 1), noise and the drawing of the last group, and g c: the term of the
-    held value.
-
-    Figure 4.6 leaves the last term out.  It is 4 % of the whole at epsilon 2, but more than a
-    quarter at 4.
-    """
-    groups, noise = plan.groups, AffinePrefix(epsilon, 1 << 64).noise
-    return np.mean(
-        groups * (USERS * noise.unheld + noise.held * held)
-        + held * (1 - held / USERS) * (groups - 1)
-    )
+    return measured_errors(plan, epsilon, MANY, scale)
 
 
 @pytest.mark.parametrize("epsilon", [2.0, 4.0])

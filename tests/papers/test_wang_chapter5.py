@@ -2,24 +2,11 @@
 
 import pytest
 
+from sottovoce.lab.experiments.figures.wang_chapter5 import LENGTHS
+from sottovoce.lab.experiments.figures.wang_chapter5 import TABLE_5_1 as DIRECT
+from sottovoce.lab.experiments.figures.wang_chapter5 import TABLE_5_2 as HASHED
 from sottovoce.lab.experiments.wang_chapter5.relaxed_amplification import amplified_but_for
 from sottovoce.plans.itemsets.padding import amplified
-
-LENGTHS = (2, 5, 10, 20, 50, 100)
-DIRECT = {
-    0.1: (0.19, 0.42, 0.72, 1.13, 1.83, 2.44),
-    0.5: (0.83, 1.45, 2.01, 2.64, 3.51, 4.19),
-    1.0: (1.49, 2.26, 2.90, 3.57, 4.46, 5.15),
-    2.0: (2.62, 3.49, 4.17, 4.86, 5.77, 6.46),
-    4.0: (4.68, 5.59, 6.29, 6.98, 7.89, 8.59),
-}
-HASHED = {  # at delta 10^-3, then at 10^-9
-    0.1: ((0.10, 0.10, 0.11, 0.13, 0.15, 0.15), (0.10, 0.10, 0.10, 0.10, 0.12, 0.14)),
-    0.5: ((0.50, 0.50, 0.54, 0.62, 0.68, 0.80), (0.50, 0.50, 0.50, 0.52, 0.59, 0.65)),
-    1.0: ((1.00, 1.00, 1.24, 1.35, 1.59, 1.73), (1.00, 1.00, 1.00, 1.07, 1.30, 1.51)),
-    2.0: ((2.00, 2.20, 2.62, 3.10, 3.71, 4.28), (2.00, 2.00, 2.00, 2.38, 2.93, 3.49)),
-    4.0: ((4.00, 4.50, 5.19, 5.88, 6.80, 7.20), (4.00, 4.00, 4.50, 5.04, 5.82, 6.51)),
-}
 
 
 @pytest.mark.parametrize("epsilon", DIRECT)

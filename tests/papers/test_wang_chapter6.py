@@ -16,6 +16,7 @@ from sottovoce.lab.baselines.binary_attributes import split_into_bits as taken_a
 from sottovoce.lab.baselines.binary_attributes import table_from_bits as put_together
 from sottovoce.lab.baselines.priview import PriView
 from sottovoce.lab.experiments.cormode.independence_power import DrawnCollection as Asked
+from sottovoce.lab.experiments.figures.cormode import APART, TOGETHER, TRIPS, places, tree_share
 from sottovoce.lab.experiments.wang_chapter6.classification import Split
 from sottovoce.lab.experiments.wang_chapter6.marginal_errors import (
     MarginalsSetting,
@@ -37,16 +38,10 @@ from sottovoce.lab.populations.records import (
     tree_joint,
 )
 from sottovoce.lab.populations.records import true_table as truth
-from sottovoce.plans.marginals.chow_liu import chow_liu, mutual_information, pairwise
 from sottovoce.plans.marginals.covering import cover
 from sottovoce.plans.marginals.independence import dependence, pearson
-from sottovoce.plans.marginals.marginal_table import MarginalTable
 from sottovoce.plans.marginals.marginal_table import project as projected
 from sottovoce.plans.marginals.view_selection import ViewLayout, ViewSelection, choose_views
-
-TRIPS = 1 << 18
-TOGETHER = [("Night_pick", "Night_drop"), ("Toll", "Far"), ("CC", "Tip")]
-APART = [("CC", "Toll"), ("CC", "Night_pick"), ("Far", "M_pick")]
 
 
 def collected(records, sizes, order, method, epsilon, seed):
@@ -57,10 +52,6 @@ def collected(records, sizes, order, method, epsilon, seed):
 def drawn(asked, joint, dice):
     """What a collection drawn from its law says."""
     return asked.draw(joint, dice)
-
-
-def places(names):
-    return tuple(sorted(TAXI.index(name) for name in names))
 
 
 @cache
@@ -104,33 +95,6 @@ def test_genuine_trips_are_told_apart_as_well():
     assert all(test.rejects(1e-6) for test in tests[:3])
     assert not any(test.rejects(0.001) for test in tests[3:])
     assert sum(test.naive > 3.841 for test in tests[3:]) >= 2
-
-
-class Known:
-    """The true tables of a population."""
-
-    users = 1
-
-    def __init__(self, joint):
-        self.joint = joint
-
-    def table(self, view):
-        shares = projected(self.joint, tuple(range(self.joint.ndim)), view)
-        return MarginalTable(view, shares, np.zeros((shares.size, shares.size)))
-
-
-def tree_share(joint, method, epsilon, runs, seed=7):
-    """The mean share of the best tree's information that trees of noisy tables have, 200,000
-    people.
-    """
-    model, dice, attributes = Known(joint), np.random.default_rng(seed), joint.ndim
-    true = pairwise(attributes, lambda pair: mutual_information(model.table(pair).shares))
-    best = sum(true[edge] for edge in chow_liu(model, attributes).edges)
-    trees = [
-        chow_liu(drawn(Asked(method, 200_000, epsilon), joint, dice), attributes)
-        for _ in range(runs)
-    ]
-    return float(np.mean([sum(true[edge] for edge in tree.edges) for tree in trees]) / best)
 
 
 def test_trees_of_data_with_clear_structure_have_most_of_the_information():

@@ -6,24 +6,24 @@ the sum of the measure's absolute values; of a normal error with variance v it i
 pi.
 """
 
-from functools import cache
 from math import pi, sqrt
 
 import numpy as np
 import pytest
 
-from plans.tables.plans import (
-    error_of,
-    layout_of,
-    nodes_of,
-    noise_of,
-    plan,
-    planned,
-    published_error,
-    question,
-)
+from plans.tables.plans import layout_of, plan, planned, question
 from plans.tables.populations import asked, repeated, table, within
 from sottovoce.domains.integers import Integers
+from sottovoce.lab.experiments.wang_chapter7.box_errors import (
+    KAPPA,
+    TYPES,
+    across,
+    along,
+    nodes_of,
+    noise_of,
+    of_type,
+    published_error,
+)
 from sottovoce.lab.populations.tables import (
     HIGHEST,
     MEASURE,
@@ -33,10 +33,8 @@ from sottovoce.lab.populations.tables import (
     inside,
     measure,
 )
-from sottovoce.maths.interval_tree import Hierarchy
 from sottovoce.plans.tables.method import Method
 
-KAPPA = 1.5  # the mean square of the measure over its squared mean
 ADD = Method("add", "enum")
 ONE = {  # volume: MNAE of MG, HI and HIO for 1024 values, a million people and epsilon 2
     0.01: (0.0026, 0.0112, 0.0042),
@@ -53,34 +51,6 @@ TWO = {
     0.8: (0.190, 0.059),
 }  # MG and HIO, 256 x 256
 THREE = {0.25: (0.85, 0.32), 0.5: (1.20, 0.34), 0.8: (1.52, 0.33)}  # 256 x 256 x 64
-
-
-def mnae(error, users=1_000_000):
-    return np.sqrt(2 / pi * KAPPA * error / users)
-
-
-def along(method, volume, epsilon=2.0, size=1024):
-    """The MNAE of a range of one column, averaged over all places where it can start."""
-    width = round(size * volume)
-    starts = np.arange(size - width + 1)
-    nodes = (
-        np.full(len(starts), width)
-        if method == "mg"
-        else nodes_of(size, starts, starts + width - 1)
-    )
-    heights = (1,) if method == "mg" else (Hierarchy(size).height,)
-    return float(np.mean(mnae(error_of(method, heights, {0: (nodes, width / size)}, epsilon))))
-
-
-@cache
-def across(method, sizes, volume):
-    """The MNAE averaged over random boxes of a volume, and the standard error of such an average
-    over 30 of them.
-    """
-    errors = [
-        mnae(published_error(method, sizes, box, 2.0)) for box in boxes(sizes, volume, 400, 1)
-    ]
-    return float(np.mean(errors)), float(np.std(errors) / sqrt(30))
 
 
 @pytest.mark.parametrize("volume", ONE)
@@ -188,17 +158,6 @@ def test_with_two_columns_marginals_are_better_for_small_boxes_only(sizes):
 def test_with_three_columns_hierarchies_are_three_times_better(volume):
     """Figure 7.7."""
     assert mean("mg", (256, 256, 64), volume) > 3 * mean("hio", (256, 256, 64), volume)
-
-
-TYPES = {"1+0": (0,), "1+1": (0, 2), "2+0": (0, 1), "2+2": (0, 1, 2, 3)}
-
-
-def of_type(method, columns, heights=(4, 4, 1, 1), nodes=16, share=0.1, epsilon=5.0):
-    """The error of a question about some columns: ranges of so many nodes, labels of one."""
-    each = share ** (1 / len(columns))
-    return error_of(
-        method, heights, {at: (nodes if heights[at] > 1 else 1, each) for at in columns}, epsilon
-    )
 
 
 def test_types_of_questions_have_the_predicted_errors_and_order():

@@ -14,21 +14,24 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from plans.tables.plans import plan, planned, table_plan
-from sottovoce.lab.baselines.tables.plan import PublishedTables
+from plans.tables.plans import planned, table_plan
 from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.lab.experiments.tables import MARRIED, SINGLE, contributions, pums_p, syn_1
+from sottovoce.lab.experiments.xu.range_errors import (
+    METHODS,
+    MILLION,
+    errors,
+    layout,
+    predicted,
+    ranges,
+)
 from sottovoce.plans.tables import coefficients as module
 from sottovoce.plans.tables.coefficients import Target, coefficients
 from sottovoce.plans.tables.layout import Layout
 from sottovoce.plans.tables.method import Method
-from sottovoce.sql.aggregates.base import MeasureTerm
 from sottovoce.sql.aggregates.count import Count
-from sottovoce.sql.aggregates.sum import Sum
-from sottovoce.sql.query import Column, Monomial, Options, Query
+from sottovoce.sql.query import Column, Monomial, Query
 
-MILLION = 1_000_000
-METHODS = ("hio", "ahio", "ehio")
 # values of the measure: NMSE of SUM, then of COUNT, by HIO, AHIO and EHIO, for a million people
 FIGURE_6 = {
     5: (2.54e-4, 4.89e-4, 3.67e-4, 4.30e-5, 8.60e-5, 8.45e-5),
@@ -36,40 +39,6 @@ FIGURE_6 = {
     125: (1.37e-2, 1.34e-3, 8.35e-4, 8.60e-5, 1.72e-4, 1.58e-4),
     250: (3.40e-2, 1.67e-3, 1.00e-3, 1.07e-4, 2.15e-4, 1.95e-4),
 }
-
-
-def layout(method, size, *, columns=2, published=True):
-    """Return the plan of a measure of so many values and other numbers of 125."""
-    kinds = {"a": range(1, size + 1), **{name: range(1, 126) for name in "bcde"[: columns - 1]}}
-    return PublishedTables({"t": {"columns": kinds}}, method, published=published).layout(2.0)
-
-
-def ranges(width=19, step=7):
-    values = np.arange(125)
-    return [(values >= low) & (values < low + width) for low in range(0, 126 - width, step)]
-
-
-def predicted(made, kind, sets, options=None):
-    """Return the mean variance of one person's part over ranges of the second column, were people
-    spread evenly.
-    """
-    aggregate = Sum("x", (MeasureTerm(1.0, Column(0, 0)),)) if kind == "sum" else Count("x")
-    options = options or Options()
-    queries = [
-        Query((0,), (aggregate,), (Monomial(1.0, {Column(0, 1): one}),), options=options)
-        for one in sets
-    ]
-    return np.mean([plan(made, one).variances[0] for one in queries])
-
-
-@cache
-def errors(size):
-    """Return the normalised mean squared errors of SUM and COUNT that a million people lead to."""
-    scales = {"sum": ((size + 1) / 2) ** 2, "count": 1.0}
-    plans = [layout(method, size) for method in METHODS]
-    return [
-        predicted(one, kind, ranges()) / scales[kind] / MILLION for kind in scales for one in plans
-    ]
 
 
 @pytest.mark.parametrize("size", FIGURE_6)

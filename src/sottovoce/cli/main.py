@@ -26,6 +26,7 @@ COMMANDS = (
     "compare",
     "advise",
     "audit",
+    "lab",
     "bench",
     "doctor",
     "warm",

@@ -2,10 +2,8 @@
 methods.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,8 +16,6 @@ from sottovoce.domains.records import Records
 from sottovoce.domains.tables import Tables
 from sottovoce.lab.baselines.tables.layouts import LAYOUTS
 from sottovoce.lab.baselines.tables.plan import PublishedTables
-from sottovoce.maths.interval_tree import Hierarchy
-from sottovoce.mechanisms.olh import OLH
 from sottovoce.plans.tables.demand import demand
 from sottovoce.plans.tables.layout import Layout
 from sottovoce.plans.tables.method import Method
@@ -127,69 +123,3 @@ def truth(layout: Any, rows: Any, *where: Mapping[int, Any], measured: int | Non
 def ordinal(size: int) -> Integers:
     """Return a column of whole numbers from 3."""
     return Integers(3, size + 2)
-
-
-@cache
-def noise_of(epsilon: float) -> Any:
-    """Return the law of a vote under local hashing, whatever the domain."""
-    return OLH(epsilon, 1000).noise
-
-
-def nodes_of(size: int, low: Any, high: Any) -> Any:
-    """Return how many disjoint nodes of a tree of fan-out 5 make up ranges; one to the end covers
-    the padding.
-    """
-    tree = Hierarchy(size)
-    total, inside = np.zeros(np.shape(low), np.int64), np.zeros(np.shape(low), np.int64)
-    for level in range(tree.height + 1):
-        width, real = tree.width(level), len(tree.real(level))
-        first = -(-np.asarray(low) // width)
-        last = np.where(np.asarray(high) == size - 1, real, (np.asarray(high) + 1) // width)
-        count = np.maximum(last - first, 0)
-        total += count - inside  # those that lie in a larger one are not taken
-        if level < tree.height:
-            below = len(tree.real(level + 1))
-            inside = np.where(
-                count > 0, np.minimum(last * tree.fanout, below) - first * tree.fanout, 0
-            )
-    return total
-
-
-def published_error(
-    method: str, sizes: Sequence[int], sides: Sequence[range], epsilon: float
-) -> float:
-    """Return the exact published error of one person, measure 1, were people spread evenly over all
-    cells.
-    """
-    heights = [Hierarchy(size).height for size in sizes]
-    nodes = [
-        int(nodes_of(size, side[0], side[-1])) for size, side in zip(sizes, sides, strict=True)
-    ]
-    if method == "mg":
-        heights, nodes = [1] * len(sizes), [len(side) for side in sides]
-    shares = [len(side) / size for side, size in zip(sides, sizes, strict=True)]
-    return error_of(method, heights, dict(enumerate(zip(nodes, shares, strict=True))), epsilon)
-
-
-def error_of(
-    method: str, heights: Sequence[int], asked: Mapping[int, tuple[float, float]], epsilon: float
-) -> float:
-    """Return that error from the heights of all columns, and of those asked about the nodes and the
-    share of people.
-    """
-    layers = prod(one + 1 for one in heights) if len(heights) > 1 else heights[0]
-    parts = {"hi": layers, "sc": sum(heights), "sc_sampled": len(heights)}.get(method, 1)
-    noise = noise_of(epsilon / parts)
-    nodes, share = prod(one for one, _ in asked.values()), prod(held for _, held in asked.values())
-    if method in ("mg", "hi"):
-        return nodes * noise.unheld + share * noise.held
-    if method == "hio":
-        return layers * (nodes * noise.unheld + share * noise.held) + (layers - 1) * share
-    scale = {at: heights[at] if method == "sc_sampled" else 1 for at in asked}
-    return (
-        prod(
-            scale[at] * (n * noise.unheld + held * (noise.held + 1))
-            for at, (n, held) in asked.items()
-        )
-        - share
-    )

@@ -9,9 +9,10 @@ import pytest
 
 import sottovoce as sv
 from plans.tables.enumeration import of_total, people, stated
-from plans.tables.plans import layout_of, ordinal, planned, published_error, question, table_plan
+from plans.tables.plans import layout_of, ordinal, planned, question, table_plan
 from plans.tables.populations import asked, repeated, table
 from sottovoce.domains.categories import Categories
+from sottovoce.lab.experiments.wang_chapter7.box_errors import published_error
 from sottovoce.lab.populations.tables import Shape, boxes
 from sottovoce.plans.tables.coefficients import Target, coefficients
 from sottovoce.plans.tables.demand import WeightedTarget

@@ -57,7 +57,8 @@ _SEGMENTS_SEED = 1_000  # the segments of an attack are drawn apart from everyth
 class Setting:
     """A collection with attackers: Poi(``segments``, ``poisoned``) by a ``share`` of all users.
 
-    With ``lie`` the attackers follow the protocol for the number 1 instead.
+    ``poison`` is the law of false reports within a segment.  With ``lie`` the attackers follow the
+    protocol for the number 1 instead.
     """
 
     shape: str = "Beta(2, 5)"
@@ -68,6 +69,7 @@ class Setting:
     lie: bool = False
     users: int = USERS
     buckets: int = BUCKETS
+    poison: str = "uniform"
 
     @property
     def pattern(self) -> str:
@@ -156,10 +158,10 @@ def divergences(setting: Setting, seeds: int = SEEDS, weights: str = "paper") ->
 
 def _attack(setting: Setting, seed: int) -> BiasedNumbers:
     if (setting.segments, setting.poisoned) == (8, 2):
-        return BiasedNumbers(8, 2, chosen=BOTH_SIDES[seed % len(BOTH_SIDES)])
+        return BiasedNumbers(8, 2, setting.poison, BOTH_SIDES[seed % len(BOTH_SIDES)])
     order = np.random.default_rng(_SEGMENTS_SEED + seed).permutation(setting.segments)
     chosen = tuple(sorted(order[: setting.poisoned].tolist()))
-    return BiasedNumbers(setting.segments, setting.poisoned, chosen=chosen)
+    return BiasedNumbers(setting.segments, setting.poisoned, setting.poison, chosen)
 
 
 def _counts(wave: SquareWave, counts: Ints) -> OutputCounts:

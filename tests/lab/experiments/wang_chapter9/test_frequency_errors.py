@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import ParameterError
+from sottovoce.lab.experiments.figures.wang_chapter9 import EPSILONS_9_2 as EPSILONS
+from sottovoce.lab.experiments.figures.wang_chapter9 import MISPRINT, table_9_2_entry
+from sottovoce.lab.experiments.figures.wang_chapter9 import TABLE_9_2 as TABLE
 from sottovoce.lab.experiments.wang_chapter9.frequency_errors import (
     amplification_threshold,
-    hashing_with,
     method_errors,
     named_method,
 )
@@ -28,16 +30,6 @@ ENTRIES = [
     for name, reference in zip(NAMES, row, strict=True)
 ]
 
-# Table 9.2 as printed.  Its rows of fixed buckets are labelled RAP_R there; they are SOLH.
-EPSILONS = (0.2, 0.4, 0.6, 0.8)
-TABLE = {
-    "buckets": (45, 177, 397, 705),
-    "SOLH": (5.27e-8, 1.30e-8, 5.76e-9, 3.24e-9),
-    10: (1.31e-7, 1.17e-7, 1.14e-7, 1.13e-7),
-    100: (1.73e-7, 1.55e-8, 1.22e-8, 1.22e-8),
-    1000: (1.02e-4, 2.60e-5, 4.02e-8, 3.66e-9),
-    "RAP_R": (7.82e-9, 1.92e-9, 8.53e-10, 4.78e-10),
-}
 # What the formulas gave when the specification was written.
 FORMULAS = {
     "SOLH": (5.28e-8, 1.30e-8, 5.75e-9, 3.23e-9),
@@ -46,13 +38,6 @@ FORMULAS = {
     1000: (1.017e-4, 2.593e-5, 4.013e-8, 3.644e-9),
     "RAP_R": (7.825e-9, 1.923e-9, 8.52e-10, 4.79e-10),
 }
-MISPRINT = (100, 0.8)  # it repeats its neighbour
-
-
-def page_method(row, central):
-    if isinstance(row, int):
-        return hashing_with(row, central, pages())
-    return named_method(row, central, pages())
 
 
 @pytest.mark.parametrize(("central", "name", "reference"), ENTRIES)
@@ -123,11 +108,7 @@ def test_table_9_2_is_reproduced_but_for_one_misprint():
     deviations = {}
     for row, published in TABLE.items():
         for central, printed in zip(EPSILONS, published, strict=True):
-            found = (
-                page_method("SOLH", central).mechanism.buckets
-                if row == "buckets"
-                else page_method(row, central).mse(pages())
-            )
+            found = table_9_2_entry(row, central)
             deviations[row, central] = abs(found / printed - 1)
             print(f"{row} at {central}: printed {printed:.3g}, computed {found:.4g}")
     assert len(deviations) == 24
@@ -136,12 +117,12 @@ def test_table_9_2_is_reproduced_but_for_one_misprint():
 
 @pytest.mark.parametrize("row", FORMULAS)
 def test_the_formulas_of_table_9_2(row):
-    found = [page_method(row, central).mse(pages()) for central in EPSILONS]
+    found = [table_9_2_entry(row, central) for central in EPSILONS]
     assert found == pytest.approx(FORMULAS[row], rel=0.01)
 
 
 def test_reports_of_hashing_are_shorter_by_three_orders():
-    oracle = page_method("SOLH", 0.4)
+    oracle = named_method("SOLH", 0.4, pages())
     assert oracle.mechanism.width <= 8
     unary_bytes = PAGES / 8
     assert unary_bytes == pytest.approx(5.3e3, rel=0.01)

@@ -1,0 +1,100 @@
+"""The gallery: every figure and table with its verdict, and the pictures of the experiments."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from sottovoce.lab.experiments.catalogue import PAPERS, Item, catalogue
+from sottovoce.lab.experiments.results import ExperimentResult, save_plot
+
+PICTURES = "images/gallery"
+
+_HEAD = """# Gallery
+
+Every figure and table of the five papers behind this library, and what became of it here. The page
+and its pictures are written by `sottovoce lab all --docs docs`; `sottovoce lab run NAME --plot
+FILE` draws one of them, and `--size full` runs it at the size of the paper. Lines are ours, circles
+are values that the paper prints. A verdict follows from the rows: every printed value is met within
+the tolerance that the experiment states, and every claim of the text holds.
+"""
+
+
+def write_gallery(results: Sequence[ExperimentResult], docs: Path) -> None:
+    """Write the page and a picture for every result into a folder of docs."""
+    pictures = docs / PICTURES
+    pictures.mkdir(parents=True, exist_ok=True)
+    for result in results:
+        save_plot(result, pictures / f"{result.experiment.name}.png")
+    (docs / "gallery.md").write_text(gallery_page(results), encoding="utf-8")
+
+
+def gallery_page(results: Sequence[ExperimentResult]) -> str:
+    """Return the page."""
+    return "\n".join([_HEAD, *_counts(results), *_lists(results), *_pictures(results)])
+
+
+def _counts(results: Sequence[ExperimentResult]) -> Iterator[str]:
+    by_name = {result.experiment.name: result for result in results}
+    items = catalogue()
+    measured = [item for item in items if item.is_measured]
+    words = Counter(item.verdict(by_name).word for item in measured)
+    drawn = sum(bool(item.experiments) for item in measured)
+    sizes = " and ".join(sorted({result.size for result in results}))
+    yield "## The count\n"
+    yield f"- {len(items)} figures and tables in the five papers; {len(items) - len(measured)} of"
+    yield "  them are drawings, examples or lists of notation without a measurement."
+    yield f"- Of the {len(measured)} others, {drawn} are drawn by {len(results)} experiments (here"
+    yield f"  at size {sizes}); {len(measured) - drawn} are asserted by tests alone, or not at all."
+    yield f"- {words['reproduced']} are reproduced, {words['differs']} differ, and"
+    yield f"  {words['not possible here']} are not possible here; each says why.\n"
+
+
+def _lists(results: Sequence[ExperimentResult]) -> Iterator[str]:
+    by_name = {result.experiment.name: result for result in results}
+    yield "## All figures and tables\n"
+    for paper, title in PAPERS.items():
+        yield f"### {title}\n"
+        yield "| item | shows | verdict | by |"
+        yield "|---|---|---|---|"
+        for item in catalogue():
+            if item.paper == paper:
+                verdict = str(item.verdict(by_name)).replace("|", "\\|")
+                yield f"| {item.label} | {item.shows} | {verdict} | {_by(item)} |"
+        yield ""
+
+
+def _by(item: Item) -> str:
+    names = [f"[`{each.name}`](#{each.name})" for each in item.experiments]
+    test = f"[{Path(item.test).name}](../{item.test})" if item.test else ""
+    return ", ".join([*names, test]).removesuffix(", ")
+
+
+def _pictures(results: Sequence[ExperimentResult]) -> Iterator[str]:
+    yield "## The experiments\n"
+    for result in results:
+        experiment = result.experiment
+        yield f"### {experiment.name}\n"
+        labels = ", ".join(
+            f"{PAPERS[item.paper].split(',')[0]} {item.label.lower()}"
+            for item in catalogue()
+            if item.key in experiment.reproduces
+        )
+        yield f"{experiment.title}. Reproduces {labels}.\n"
+        yield f"![{experiment.title}]({PICTURES}/{experiment.name}.png)\n"
+        verdict = str(result.verdict)
+        yield f"**{verdict[0].upper()}{verdict[1:]}.**\n"
+        yield from _claims(result)
+
+
+def _claims(result: ExperimentResult) -> Iterator[str]:
+    printed = [row for row in result.rows if row.published is not None]
+    lines = []
+    if printed:
+        met = sum(result.experiment.meets(row) for row in printed)
+        lines.append(f"- {met} of {len(printed)} printed values are met.")
+    lines += [
+        f"- {'Holds' if claim.holds else 'Does not hold'}: {claim.text}." for claim in result.claims
+    ]
+    yield from lines
+    if lines:
+        yield ""

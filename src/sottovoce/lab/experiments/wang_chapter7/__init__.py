@@ -1,0 +1,1 @@
+"""Wang 2021, chapter 7: analytics over several columns."""

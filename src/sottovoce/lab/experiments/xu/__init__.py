@@ -1,0 +1,1 @@
+"""Xu 2020: tables of one and of several services."""

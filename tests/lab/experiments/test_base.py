@@ -1,0 +1,109 @@
+"""The contract of experiments: rows, claims and the verdict that follows from them."""
+
+import pytest
+
+from sottovoce.errors import ParameterError
+from sottovoce.lab.experiments.base import (
+    Axes,
+    Claim,
+    Experiment,
+    FigureRow,
+    FigureVerdict,
+    experiment,
+    experiments,
+    is_below,
+    series_of,
+    steps,
+    values_of,
+)
+
+
+class Squares(Experiment):
+    """A toy: the squares, with one printed value."""
+
+    name = "toy-squares"
+    title = "Squares"
+    paper = "Nobody 2000"
+    reproduces = ("nobody-figure-1",)
+    axes = Axes("number", "square")
+    tolerance = 0.01
+    printed = 9.0
+
+    def run(self, size, progress):
+        numbers = range(1, 4 if size == "quick" else 10)
+        return [
+            FigureRow("square", number, number**2.0, self.printed if number == 3 else None)
+            for number in steps(numbers, progress)
+        ]
+
+    def claims(self, rows):
+        squares = values_of(rows, "square")
+        return [Claim("squares grow", squares == sorted(squares))]
+
+
+def test_a_figure_whose_printed_values_and_claims_are_met_is_reproduced():
+    toy = Squares()
+    assert toy.judge(toy.run("quick", lambda share: None)) == FigureVerdict("reproduced")
+
+
+def test_a_missed_value_is_named():
+    toy = Squares()
+    toy.printed = 10.0
+    verdict = toy.judge(toy.run("quick", lambda share: None))
+    assert verdict.word == "differs"
+    assert "square, 3: 9 instead of 10" in str(verdict)
+
+
+def test_a_claim_that_fails_is_named_and_a_known_difference_stands_for_it():
+    toy = Squares()
+    rows = toy.run("quick", lambda share: None)[::-1]
+    assert str(toy.judge(rows)) == "differs, because this does not hold: squares grow"
+    toy.difference = "the numbers are in another order"
+    assert str(toy.judge(rows)) == "differs, because the numbers are in another order"
+
+
+def test_progress_is_told_after_every_step():
+    told = []
+    assert list(steps("abcd", told.append)) == list("abcd")
+    assert told == [0.25, 0.5, 0.75, 1.0]
+
+
+def test_rows_are_drawn_with_their_printed_values():
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    axes = figure.subplots()
+    toy = Squares()
+    toy.draw(toy.run("full", lambda share: None), axes)
+    line, printed = axes.get_lines()
+    assert list(line.get_ydata()) == [number**2 for number in range(1, 10)]
+    assert list(printed.get_xdata()) == [3]
+    assert axes.get_xlabel() == "number"
+
+
+def test_series_keep_their_order():
+    rows = [FigureRow("b", 1, 1.0), FigureRow("a", 1, 2.0), FigureRow("b", 2, 3.0)]
+    assert series_of(rows) == ["b", "a"]
+    assert values_of(rows, "b") == [1.0, 3.0]
+
+
+def test_a_series_lies_below_others_at_every_place():
+    rows = [FigureRow("a", 1, 1.0), FigureRow("a", 2, 2.0)]
+    rows += [FigureRow("b", 1, 2.5), FigureRow("b", 2, 4.5)]
+    assert is_below(rows, "a", ("b",))
+    assert is_below(rows, "a", ("b",), factor=2)
+    assert not is_below(rows, "a", ("b",), factor=3)
+    assert not is_below(rows, "b", ("a",))
+
+
+def test_experiments_are_found_by_themselves_and_sorted_by_number():
+    names = list(experiments())
+    assert names.index("du-5-9") < names.index("du-5-10")
+    assert "toy-squares" not in names
+    for name, each in experiments().items():
+        assert name == each.name
+        assert each.title
+        assert each.reproduces
+
+
+def test_an_unknown_name_is_answered_with_the_nearest():
+    with pytest.raises(ParameterError, match="Did you mean `wang-3-1`"):
+        experiment("wang-31")
