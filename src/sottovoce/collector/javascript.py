@@ -15,7 +15,7 @@ from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Mount, Route
 
 from sottovoce.collector.responses import FOR_EVER, json_response
 from sottovoce.web.problems import RequestError
@@ -37,7 +37,8 @@ def routes() -> list[BaseRoute]:
     directory = folder()
     if directory is None:
         return []
-    return [Route("/client/{path:path}", ClientFiles(directory).serve, methods=["GET"])]
+    file = Route("/{path:path}", ClientFiles(directory).serve, methods=["GET"])
+    return [Mount("/client", routes=[file])]
 
 
 @dataclass(frozen=True)

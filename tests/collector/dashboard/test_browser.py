@@ -13,6 +13,7 @@ import pytest
 import uvicorn
 from playwright.sync_api import expect, sync_playwright
 
+from cli.collecting import TOML
 from collector.dashboard.collecting import Place, message
 from collector.dashboard.kinds import PETS, VALUES
 
@@ -248,3 +249,15 @@ def luminance(colour):
 def test_the_ratio_is_that_of_the_guidelines():
     assert contrast("rgb(0, 0, 0)", "rgb(255, 255, 255)") == pytest.approx(21)
     assert contrast("rgb(119, 119, 119)", "rgb(255, 255, 255)") < AA  # a grey that is known to fail
+
+
+def test_operators_and_their_forms_fit_a_phone_without_complaints(there):
+    with looking(there, viewport={"width": 390, "height": 800}) as page:
+        page.goto(f"{there.address}/operate")
+        page.keyboard.type(there.token("operator"))
+        page.keyboard.press("Enter")
+        expect(page.locator("h1")).to_have_text("Operate")
+        page.locator("#text").fill(TOML)
+        page.get_by_role("button", name="Check").click()
+        expect(page.locator("#publish")).to_contain_text("Nothing is published yet")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
