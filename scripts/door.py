@@ -103,9 +103,8 @@ def page(rows: list[Taken]) -> str:
         "",
         f"Machine: {os.cpu_count()} cores; {os.getloadavg()[0]:.0f} processes ran or waited for a"
         f" core during the last minute of the run; Python {platform.python_version()}.",
-        "Where other processes wait for the cores, the collector wakes up for fewer reports at a",
-        "time and commits smaller groups, so that each report costs more: the figures of a busy",
-        "machine say little about those of version 0.1.0, which were measured on a quiet one.",
+        "Version 0.1.0 was measured on a quiet machine.  On a busy one these figures move by half",
+        "from run to run, so that the ratio is no comparison of versions.",
         "",
         "| reports a request | workers | reports a processor second | version 0.1.0 | ratio |"
         " reports a second | cores used by the collector | cores idle |",

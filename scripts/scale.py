@@ -266,12 +266,19 @@ def growth(rows: list[Measured]) -> list[str]:
     time_exponent = exponent(rows, seconds)
     disk_exponent = exponent(rows, lambda row: row.store_bytes + row.log_bytes)
     largest = rows[-1]
+    phases = {
+        "sealing": exponent(rows, lambda row: row.seal_seconds),
+        "stepping": exponent(rows, lambda row: row.step_seconds),
+        "answering": exponent(rows, lambda row: row.answer_seconds),
+    }
     # Small sizes begin with what every process costs: nothing is taken to grow less than linearly.
-    factor = exp(max(1.0, time_exponent) * log(DEVICES_A_DAY / largest.reports))
+    factor = exp(max(1.0, time_exponent, *phases.values()) * log(DEVICES_A_DAY / largest.reports))
     disk = (largest.store_bytes + largest.log_bytes) / largest.reports * DEVICES_A_DAY
+    listed = ", ".join(f"{name} {power:.2f}" for name, power in phases.items())
     return [
         f"Time grows with the power {time_exponent:.2f} of the reports, and disk with"
-        f" {disk_exponent:.2f}.  The largest peak is {max(row.peak for row in rows):.0f} MiB.",
+        f" {disk_exponent:.2f}; alone: {listed}."
+        f"  The largest peak is {max(row.peak for row in rows):.0f} MiB.",
         f"By extrapolation from the largest size, and not measured: 10^9 reports would take"
         f" {seconds(largest) * factor / 3600:.1f} hours and {disk / 1e9:.0f} GB.",
     ]
