@@ -96,7 +96,6 @@ SPECIFIED_BY = {
     "plans/marginals/marginal_answers.py": "collector/dashboard/test_marginals.py",
     # SQL: the passes of a query are specified by what they give together
     "plans/tables/coefficients.py": "plans/tables/test_measures.py",
-    "plans/tables/database.py": "plans/tables/test_single_table.py",
     "plans/tables/demand.py": "plans/tables/test_predict.py",
     "plans/tables/explain.py": "plans/tables/test_pipeline.py",
     "plans/tables/fanout.py": "plans/tables/test_single_table.py",
