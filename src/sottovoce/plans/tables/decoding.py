@@ -23,7 +23,8 @@ import numpy as np
 from sottovoce.arrays import Floats, Ints
 from sottovoce.core.noise import ScoreMoments
 from sottovoce.errors import NoDataError
-from sottovoce.plans.tables.coefficients import AxisProduct, Coefficients, Levels
+from sottovoce.plans.tables.coefficients import AxisProduct, Coefficients
+from sottovoce.plans.tables.layered_blue import Levels
 from sottovoce.plans.tables.layout import Slot
 from sottovoce.plans.tables.scoring import Scoring
 from sottovoce.tasks.collected import Collected
