@@ -1,7 +1,7 @@
 """Compile all kernels ahead, with tiny inputs of the types that decoding uses.
 
 Compiled code is kept on disk (``kernels.jit``), so that a process started later reads it in a
-fraction of a second instead of compiling it for ten.
+fraction of a second instead of compiling it for many.
 """
 
 import numpy as np
