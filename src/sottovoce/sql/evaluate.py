@@ -45,6 +45,8 @@ _DIVISIONS: dict[type[exp.Expr], Any] = {
     exp.IntDiv: np.floor_divide,
     exp.Mod: np.remainder,
 }
+_UNITS = f": {', '.join(dates.SPANS)}"
+_PARTS = f": {', '.join(dates.PARTS)}"
 _MAX_DIGITS = 15
 _LARGEST = (1 << 63) - 1  # of the whole numbers that arrays hold
 _LONGEST = 40  # digits of a literal that is read as a whole number
@@ -288,18 +290,25 @@ class _Evaluator:
         return self.moments(arguments[0])
 
     def date_trunc(self, arguments: Sequence[exp.Expr]) -> Values:
-        values = self.moments(arguments[1])
-        array = dates.truncated(_word(arguments[0]), values.array)
-        if array is None:
-            raise Refusal("date-unit", start(arguments[0]), f": {', '.join(dates.SPANS)}")
-        return Values("date", array, values.present)
+        return self._by_word("date", arguments, dates.truncated, Refusal("date-unit", 0, _UNITS))
 
     def date_part(self, arguments: Sequence[exp.Expr]) -> Values:
-        values = self.moments(arguments[1])
-        array = dates.part(_word(arguments[0]), values.array)
+        return self._by_word("number", arguments, dates.part, Refusal("date-part", 0, _PARTS))
+
+    def _by_word(
+        self,
+        kind: Kind,
+        arguments: Sequence[exp.Expr],
+        compute: Callable[[str, Any], Any],
+        refusal: Refusal,
+    ) -> Values:
+        """Return what a function makes of dates, given the word that names a unit or a part."""
+        word, moments = arguments
+        values = self.moments(moments)
+        array = compute(_word(word), values.array)
         if array is None:
-            raise Refusal("date-part", start(arguments[0]), f": {', '.join(dates.PARTS)}")
-        return Values("number", array, values.present)
+            raise Refusal(refusal.rule, start(word), refusal.detail)
+        return Values(kind, array, values.present)
 
     def moments(self, node: exp.Expr) -> Values:
         """Return the values of a node that must be a date, or a text that is one."""
@@ -423,7 +432,7 @@ def _date(values: Values, node: exp.Expr) -> Values:
 def _word(node: exp.Expr) -> str:
     """Return the word that names a unit or a part of a date, in lower case."""
     if not (isinstance(node, exp.Literal) and node.is_string):
-        raise Refusal("date-unit", start(node), f": {', '.join(dates.SPANS)}")
+        raise Refusal("date-unit", start(node), _UNITS)
     return node.name.lower()
 
 

@@ -478,7 +478,9 @@ class _Grammar(BaseParser):
         name = first.text.upper()
         if name in ("EXTRACT", "CAST") and first.token_type == T.VAR:
             self._advance(2)
-            return self._nested(self._extract if name == "EXTRACT" else self._cast_call)
+            if name == "EXTRACT":
+                return self._nested(self._extract)
+            return self._nested(lambda: self._cast_call(first))
         if first.token_type != T.VAR or name in _FUNCTIONS:
             self._refuse(_FUNCTIONS.get(name, "function"))
         self._advance(2)
@@ -508,12 +510,11 @@ class _Grammar(BaseParser):
         self._expect(T.R_PAREN)
         return self._at(word, exp.Anonymous(this="DATE_PART", expressions=[part, node]))
 
-    def _cast_call(self) -> exp.Expr:
+    def _cast_call(self, first: Token) -> exp.Expr:
         """Return CAST(text AS DATE) after its opening parenthesis."""
-        first = self._curr
         node = self._expression()
         self._expect(T.ALIAS)
-        made = self._typed(first, node, self._curr)
+        made = self._typed(first, node, first)
         self._expect(T.R_PAREN)
         return made
 
