@@ -64,7 +64,7 @@ def test_a_table_is_named_by_its_attributes_in_any_order_and_way(asked, site):
     get = asked(joint())
     pay, car = quote("pay, monthly", safe=""), quote("car & co", safe="")
     made = get(f"marginal=age,{car}").json()
-    assert (made["name"], len(made["rows"]), made["mechanism"]) == ("age & car & co", 8, "pooled")
+    assert (made["name"], len(made["rows"]), made["mechanism"]) == ("age & car & co", 8, "pooled-2")
     assert made["rows"][1]["value"] == "0 & no"
     assert made == get(f"marginal={car}%2Cage").json() == get(f"marginal={car}&marginal=age").json()
     assert get(f"marginal={pay}&marginal={car}").json()["name"] == "pay, monthly & car & co", (

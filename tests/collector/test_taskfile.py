@@ -266,12 +266,12 @@ BAD = {
     "joint tables by magic": (
         joint(method="magic"),
         ParameterError,
-        "`method` must be one of pooled, calm",
+        "`method` must be one of pooled, pooled-2, calm",
     ),
     "joint tables by a list": (
         joint(method=["pooled"]),
         ParameterError,
-        "`method` must be one of pooled, calm",
+        "`method` must be one of pooled, pooled-2, calm",
     ),
     "joint tables of a list": (joint(["x", "y"]), ParameterError, "type"),
     "joint tables of one domain": (joint({"low": 1, "high": 4}), ParameterError, "type"),
@@ -294,7 +294,7 @@ BAD = {
     "joint tables by a baseline": (
         joint(method="fc"),
         ParameterError,
-        "`method` must be one of pooled, calm",
+        "`method` must be one of pooled, pooled-2, calm",
     ),
     "a text of no bytes": (
         searching({"bytes": 0}),

@@ -411,7 +411,7 @@ def _is_read(text):
     return True
 
 
-@pytest.mark.parametrize("page", ["README.md", "clients/js/README.md"])
+@pytest.mark.parametrize("page", ["docs/tour.md", "clients/js/README.md"])
 def test_applications_are_told_to_serve_their_own_copy_of_the_client(page):
     text = (ROOT / page).read_text("utf-8")
     assert "`integrity`" in text

@@ -11,7 +11,7 @@ def figure(number: float, error: float) -> str:
 
     An exact number has all its digits.
 
-    >>> figure(41.23456, 0.087), figure(1234.5, 120.0), figure(-0.2, 5.0)
+    >>> figure(41.23456, 0.087), figure(1234.5, 120.0), figure(-0.2, 50.0)
     ('41.235', '1,234', '0')
     >>> figure(41.23456, float("nan")), figure(float("inf"), 1.0)
     ('41.23', '–')

@@ -105,13 +105,15 @@ def run(
 )
 @_cache
 @_fresh
-def run_all(size: "Size", docs: Path | None, cache: Path, *, fresh: bool) -> None:
+@as_json
+def run_all(size: "Size", docs: Path | None, cache: Path, *, fresh: bool, as_json: bool) -> None:
     """Run every experiment; at full size also the pages of evidence."""
     from sottovoce.lab.experiments.results import Results
 
-    results = [
-        _run_one(each, size, Results(None if fresh else cache)) for each in experiment_names()
-    ]
+    kept = Results(None if fresh else cache)
+    results = [_run_one(each, size, kept, visible=not as_json) for each in experiment_names()]
+    if as_json:
+        print_json({"experiments": [result.as_plain_data() for result in results]})
     if docs is None:
         return
     from sottovoce.lab.experiments.evidence_pages import PAGES
@@ -131,13 +133,14 @@ def experiment_names() -> list[str]:
     return list(experiments())
 
 
-def _run_one(name: str, size: "Size", results: "Results") -> "ExperimentResult":
+def _run_one(name: str, size: "Size", results: "Results", *, visible: bool) -> "ExperimentResult":
     from sottovoce.lab.experiments.base import experiment
 
     chosen = experiment(name)
-    with _progress(chosen.title, visible=True) as progress:
+    with _progress(chosen.title, visible=visible) as progress:
         result = results.get(chosen, size, progress)
-    click.echo(f"{name}  {result.seconds:.1f} s  {result.verdict}")
+    if visible:
+        click.echo(f"{name}  {result.seconds:.1f} s  {result.verdict}")
     return result
 
 

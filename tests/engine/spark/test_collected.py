@@ -391,7 +391,8 @@ def test_what_is_no_log_of_this_round_is_refused(session, tmp_path):
     refused(whole.drop_columns(["payload"]), "columns")
     refused(changed(whole, "member", ["0"] * 40, pyarrow.string()), "columns")
     refused(changed(whole, "member", [9] * 40), "no device")
-    refused(changed(whole, "payload", [bytes(width + 1)] * 40), f"{width} bytes")
+    longer = changed(whole, "payload", [bytes(width + 1)] * 40, pyarrow.binary())
+    refused(longer, f"{width} bytes")
     (tmp_path / "text.parquet").write_text("not a log, whatever it is called")
     with pytest.raises(MismatchError, match="damaged"):
         answer_unsealed(tmp_path / "text.parquet")

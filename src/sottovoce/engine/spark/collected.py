@@ -184,10 +184,10 @@ class SparkCollected(TaskCollected):
         """
         number = asked.number
         refusal = MismatchError(f"the log of round {number} is not the one that was sealed")
-        paths = self.logs[number]
+        log, paths = self._log(number), self.logs[number]
         text = frames.seal_text(self.spark, paths)
         if text is None:
-            if frames.checksum(self._log(number)) != checksum:
+            if frames.checksum(log) != checksum:
                 raise refusal
             return
         stated = {part.name: part.checksum for part in listed_parts(text, asked, checksum)}

@@ -41,7 +41,7 @@ def compare_methods(
     """Return the methods that can be asked, the one with the least error first.
 
     >>> [error.method for error in compare_methods(1 << 16, [2] * 16, 1.0, 3)][:2]
-    ['pooled', 'inp_ht']
+    ['pooled-2', 'inp_ht']
     """
     whole("users", users, 1)
     wholes("sizes", sizes, 2)
