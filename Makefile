@@ -65,12 +65,14 @@ check: setup
 	$(BIN)/mypy
 	PYTHONPATH=src $(BIN)/lint-imports
 
-test: check $(SPARK)
+test: setup $(SPARK)
 	@sh scripts/system_packages.sh chromium postgresql nodejs npm java ext4 xfs caddy nginx
 	@command -v java >/dev/null || echo "No Java: the tests on Spark will be skipped"
 	@test $(TYPESCRIPT) -nt clients/js/package-lock.json \
 	  || (cd clients/js && npm ci --silent --no-audit --no-fund >/dev/null 2>&1) \
 	  || echo "No TypeScript: the check that clients/js/dist is up to date will be skipped"
+	@# The checks use one core, so kernels are compiled on the other meanwhile.
+	@$(BIN)/sottovoce warm & $(MAKE) --no-print-directory check; failed=$$?; wait; exit $$failed
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not papers"
 
 papers: setup
