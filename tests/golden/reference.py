@@ -15,6 +15,7 @@ from base64 import urlsafe_b64encode
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
+from functools import cache
 from itertools import islice
 from itertools import product as all_of
 from math import ceil, floor, nextafter, prod
@@ -349,6 +350,58 @@ def meeting():
             HUNDRED.divide(HUNDRED.subtract(HUNDRED.multiply(2, HUNDRED.add(small, large)), 5), 27)
         )
     )
+
+
+def wide_hybrid(epsilon, size, cells=4096):
+    """Return the document of the hybrid with the window of the least worst variance, all windows
+    tried, and the coin that gives every number the same variance; Duchi's alone if that is better.
+    """
+    odds = exp_bounds(Fraction(epsilon))[0]
+    least, window = best_window(worst_of_mixture, odds, cells)
+    if least >= ((odds + 1) / (odds - 1)) ** 2:
+        return mechanism("hybrid", epsilon, size, cells=cells)
+    alpha = below(lambda odds: piecewise_share(odds, cells, window), Fraction(epsilon))
+    return mechanism("hybrid", epsilon, size, cells=cells, window=window, alpha=str(alpha))
+
+
+def wide_piecewise(epsilon, size, cells=4096):
+    """Return the document of Piecewise with the window of the least variance at the ends."""
+    window = best_window(variance_at_end, exp_bounds(Fraction(epsilon))[0], cells)[1]
+    return mechanism("piecewise", epsilon, size, cells=cells, window=window)
+
+
+WIDE = {"wide_hybrid": wide_hybrid, "wide_piecewise": wide_piecewise}
+
+
+@cache
+def best_window(variance, odds, cells):
+    """Return the least variance of all windows, and its window."""
+    return min((variance(odds, cells, window), window) for window in range(1, cells))
+
+
+def piecewise_share(odds, cells, window):
+    return (odds - 1) * window / (cells + (odds - 1) * window)
+
+
+def variance_at_end(odds, cells, window):
+    """Return the variance of the number 1 under Piecewise; its position is whole."""
+    travel = cells - window
+    outside = 1 / (odds * window + travel)
+    all_squares = Fraction(cells * (cells**2 - 1), 3)
+    window_squares = window * (travel**2 + Fraction(window**2 - 1, 3))
+    mean_square = outside * (all_squares + (odds - 1) * window_squares)
+    mean = outside * (odds - 1) * window * travel  # of y = 2 cell - (cells - 1)
+    return mean_square / mean**2 - 1
+
+
+def worst_of_mixture(odds, cells, window):
+    """Return the variance of the number 1, whose position is whole, and what rounding adds half way
+    between two positions, 1 / travel^2.
+    """
+    of_duchi = ((odds + 1) / (odds - 1)) ** 2 - 1
+    share = piecewise_share(odds, cells, window)
+    of_ends = share * variance_at_end(odds, cells, window) + (1 - share) * of_duchi
+    return of_ends + Fraction(1, (cells - window) ** 2)
 
 
 def settle_square_wave(epsilon, size, made):

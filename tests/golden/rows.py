@@ -172,6 +172,9 @@ def all_tasks():
     )
     for kind in ("duchi", "piecewise"):
         yield mean("balance", "-1000.0", "1e+16", "2.0", kind=kind), f"the mean of a number; {kind}"
+    for epsilon, comment in (("0.5", "Duchi's mechanism alone"), ("4.0", "a wider window")):
+        yield wide_mean("wide_hybrid", epsilon), f"a hybrid of least worst variance: {comment}"
+    yield wide_mean("wide_piecewise", "4.0"), "a piecewise mechanism of least worst variance"
     yield (
         mean("tiny", "-1e-05", "5e-324", "1.0", points=2),
         "the shortest decimals that give the same doubles",
@@ -196,6 +199,14 @@ def mean(name, low, high, epsilon, *, kind="hybrid", points=POINTS, clamped=Fals
     domain = {"kind": "numbers", "low": low, "high": high, "points": points, "clamped": clamped}
     asked = question(ref.mechanism(kind, epsilon, points))
     return task(name, {"kind": "mean", "mechanism": kind}, domain, asked, epsilon)
+
+
+def wide_mean(name, epsilon):
+    """Return a task whose plan names a way to choose the window of a mechanism."""
+    published = mean("body temperature", "30.0", "45.0", epsilon)
+    plan = {"kind": "mean", "mechanism": name}
+    asked = question(ref.WIDE[name](epsilon, POINTS))
+    return task(published["name"], plan, published["domain"], asked, epsilon)
 
 
 def distribution(name, low, high, count, epsilon, *, clamped=False):
@@ -528,6 +539,11 @@ def broken_means(good):
         "a mechanism that does not randomise numbers",
     )
     yield ("task",), changed(good, "plan", "mechanism", ""), "a mean names its mechanism"
+    yield (
+        ("task",),
+        changed(wide_mean("wide_hybrid", "4.0"), "plan", "mechanism", "hybrid"),
+        "the opening round has the window of a wide hybrid, and the plan names the usual one",
+    )
     yield ("task",), changed(good, "plan", "low", "30.0"), "the range stands in the domain"
     yield (
         ("task",),
@@ -1287,6 +1303,9 @@ def numeric_reporters():
         (11, "4.0", {"cells": 10, "window": 1}),
     ):
         yield make("hybrid", epsilon, size, **more), {0, 1, size // 3, size - 1}
+    for size, epsilon in ((201, "1.0"), (POINTS, "4.0")):
+        yield ref.wide_hybrid(epsilon, size), {0, 1, size // 3, size - 1}
+    yield ref.wide_piecewise("4.0", POINTS), {0, 1, POINTS // 3, POINTS - 1}
     for size, epsilon in (
         (2, "1.0"),
         (16, "5.0"),

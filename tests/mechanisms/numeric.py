@@ -49,6 +49,11 @@ def the_mean_is_found(mechanism, held):
     return tally, found
 
 
+def variances(mechanism):
+    """The stated variance of every index."""
+    return mechanism.variance(np.arange(mechanism.size))
+
+
 def _exact_mean(mechanism, value):
     cells, window, travel = mechanism.outputs, mechanism.window, mechanism.travel
     rounding = mechanism.size - 1 if travel % (mechanism.size - 1) else 1

@@ -5,7 +5,12 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from mechanisms.numeric import moments_are_as_stated, numbers_are_unbiased, the_mean_is_found
+from mechanisms.numeric import (
+    moments_are_as_stated,
+    numbers_are_unbiased,
+    the_mean_is_found,
+    variances,
+)
 from sottovoce.errors import CodecError, ParameterError
 from sottovoce.lab.checks import (
     CONTRACT_CHECKS,
@@ -58,8 +63,8 @@ def test_every_number_has_the_same_variance(epsilon):
         Hybrid(epsilon, EXACT),
         Hybrid(epsilon, EXACT, alpha=Hybrid(epsilon, EXACT).alpha // 2),
     )
-    assert np.ptp(_variances(flat)) < 0.001 * _variances(flat).max()
-    assert np.ptp(_variances(tilted)) > 0.02 * _variances(tilted).max()
+    assert np.ptp(variances(flat)) < 0.001 * variances(flat).max()
+    assert np.ptp(variances(tilted)) > 0.02 * variances(tilted).max()
 
 
 def test_it_starts_where_it_meets_the_worst_case_of_duchi():
@@ -85,8 +90,8 @@ def test_the_worst_cases_of_the_parts_cross_near_one_point_three():
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_it_is_never_above_the_better_worst_case(epsilon):
     """By theory exactly; on the default cells up to a thousandth."""
-    worst = _variances(Hybrid(epsilon, EXACT)).max()
-    parts = [_variances(mechanism(epsilon, EXACT)).max() for mechanism in (Duchi, Piecewise)]
+    worst = variances(Hybrid(epsilon, EXACT)).max()
+    parts = [variances(mechanism(epsilon, EXACT)).max() for mechanism in (Duchi, Piecewise)]
     assert worst <= min(parts) * 1.001
     if epsilon > float(DUCHI_UP_TO):
         assert _mixed(epsilon) <= min(_duchi(epsilon), _piecewise(epsilon))
@@ -149,10 +154,6 @@ def test_a_report_that_could_not_have_been_made_is_refused(data):
 def test_impossible_settings_are_refused(settings):
     with pytest.raises(ParameterError):
         Hybrid(1.0, 9, **settings)
-
-
-def _variances(mechanism):
-    return mechanism.variance(np.arange(mechanism.size))
 
 
 def _duchi(epsilon):

@@ -33,6 +33,7 @@ class EvidencePage:
 PAGES = (
     EvidencePage("post-processing", "consistency"),
     EvidencePage("numbers", "numbers"),
+    EvidencePage("means", "means"),
     EvidencePage("quantiles", "quantiles"),
     EvidencePage("byzantine-numbers", "byzantine_numbers"),
     EvidencePage("services", "tables"),

@@ -1,7 +1,8 @@
 """The mean of a number.  One round, one small report per person.
 
 The hybrid mechanism is the default: its worst variance is never above that of the better of the two
-mechanisms it mixes (Duchi's and the piecewise mechanism).
+mechanisms it mixes (Duchi's and the piecewise mechanism).  "wide_hybrid" and "wide_piecewise" name
+the same mechanisms with windows of less variance, which are our own.
 
 With the defence "graded" it is the mean of the distribution that graded groups give: see
 graded_groups.py.  That costs accuracy where nobody lies.
@@ -9,6 +10,7 @@ graded_groups.py.  That costs accuracy where nobody lies.
 Source: Wang et al. 2019.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +25,8 @@ from sottovoce.domains.numbers import Numbers
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.numeric import NumericMechanism
+from sottovoce.mechanisms.wide_hybrid import wide_hybrid
+from sottovoce.mechanisms.wide_piecewise import wide_piecewise
 from sottovoce.plans.numbers.graded_answer import graded_answer, widened
 from sottovoce.plans.numbers.graded_groups import (
     FREE_COINS,
@@ -40,15 +44,20 @@ POINTS = (
     1 << 20
 ) + 1  # rounding to the nearest moves a number by at most a two-millionth of the range
 
-
 DEFENDED_POINTS = 65
+# Ways to set a mechanism, which a task's document names where it could name a kind.
+WIDE: dict[str, Callable[[float, int], NumericMechanism]] = {
+    "wide_hybrid": wide_hybrid,
+    "wide_piecewise": wide_piecewise,
+}
 
 
 @dataclass(frozen=True, init=False)
 class Mean(Plan, kind="mean"):
     """Ask everybody for a number from ``low`` to ``high``.
 
-    Numbers outside are refused, or moved to the nearer end if ``clamped``.  The ``defence``
+    Numbers outside are refused, or moved to the nearer end if ``clamped``.  ``mechanism`` is
+    hybrid, piecewise, duchi, wide_hybrid or wide_piecewise.  The ``defence``
     "graded" asks in graded groups, the last of which reports at the epsilon ``probe`` (default:
     1/16).
 
@@ -132,9 +141,14 @@ class Mean(Plan, kind="mean"):
         return () if self.probe is None else (FREE_COINS,)
 
     def _mechanism(self, epsilon: float) -> NumericMechanism:
+        if self.mechanism in WIDE:
+            return WIDE[self.mechanism](epsilon, self.domain.size)
         mechanism = numeric(self.mechanism, epsilon, self.domain.size)
         if mechanism.end != 1:  # its indices are the middles of buckets, not points up to the ends
-            raise ParameterError("`mechanism` of a mean must be hybrid, piecewise or duchi")
+            raise ParameterError(
+                "`mechanism` of a mean must be hybrid, piecewise, duchi,"
+                " wide_hybrid or wide_piecewise"
+            )
         return mechanism
 
     @property
