@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from sottovoce.cli.demo import this_command
 from sottovoce.lab import browser
 from sottovoce.wire import codec
 
@@ -58,6 +59,16 @@ def test_messages_are_an_envelope_and_a_report(demonstrated):
         == summary["message_bytes"]
         == 44 + summary["report_bytes"]
     )
+
+
+def test_the_dashboard_is_started_again_as_the_demonstration_was(monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr("sys.argv", ["/somewhere/sottovoce/__main__.py", "demo"])
+    monkeypatch.setattr("sys.executable", ".venv/bin/python")
+    monkeypatch.setenv("PYTHONPATH", "src")
+    assert this_command() == "PYTHONPATH=src .venv/bin/python -m sottovoce"
+    monkeypatch.setattr("sys.argv", [".venv/bin/sottovoce", "demo"])
+    assert this_command() == ".venv/bin/sottovoce"
 
 
 @pytest.mark.skipif(

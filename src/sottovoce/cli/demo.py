@@ -1,5 +1,6 @@
 """``sottovoce demo``: a whole collection over HTTP with invented people."""
 
+import os
 import shutil
 import sys
 from dataclasses import dataclass
@@ -184,11 +185,21 @@ def _point(console: "Console", host: "Hosted", *, stay: bool) -> None:
             f"\nDashboard: {host.url}   token: {host.token}   stop: Ctrl-C", soft_wrap=True
         )
     else:
-        command = "sottovoce" if shutil.which("sottovoce") else sys.argv[0]
-        console.print(f"\nDashboard: {command} serve --data {host.folder}", soft_wrap=True)
+        console.print(f"\nDashboard: {this_command()} serve --data {host.folder}", soft_wrap=True)
         console.print(
             f"then log in at http://127.0.0.1:8000 with the token {host.token}", soft_wrap=True
         )
+
+
+def this_command() -> str:
+    """Return what starts this program again from the same folder."""
+    if shutil.which("sottovoce"):
+        return "sottovoce"
+    if Path(sys.argv[0]).name != "__main__.py":
+        return sys.argv[0]
+    folders = os.environ.get("PYTHONPATH", "")
+    prefix = f"PYTHONPATH={folders} " if folders else ""
+    return f"{prefix}{os.path.relpath(sys.executable)} -m sottovoce"
 
 
 def _wait(host: "Hosted") -> None:
