@@ -447,6 +447,17 @@ def test_the_owner_agrees_to_what_was_shown(url, ledger, collecting):
     assert ledger.spent == 3.0
 
 
+def test_the_owner_is_asked_in_the_language_of_the_device(url, ledger):
+    shown = []
+    consent = lambda notice, text: shown.append(text) or True  # noqa: E731
+    device = Device(url, ledger, delay=0.0, consent=consent, language="fr")
+    device.answer("pets", "dog")
+    assert "Cet appareil a d\u00e9pens\u00e9 0 sur 10" in shown[0]
+    assert device.explain(device.notice("pets")).startswith("Votre appareil n\u2019envoie rien")
+    with pytest.raises(ParameterError, match="`language` must be one of en, de, es, fr, it, pt"):
+        Device(url, ledger, language="French")
+
+
 def test_looking_remembers_nothing(url, ledger):
     device = Device(url, ledger)
     device.explain(device.notice("pets"))

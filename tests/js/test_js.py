@@ -119,7 +119,8 @@ def test_the_built_files_are_up_to_date(node, tmp_path):
             "typescript is not installed: run npm ci in clients/js to check that dist is up to date"
         )
     subprocess.run([node, str(compiler), "--outDir", str(tmp_path)], cwd=PACKAGE, check=True)
-    subprocess.run([node, "scripts/minify.js", str(tmp_path)], cwd=PACKAGE, check=True)
+    for script in ("minify", "bundle"):
+        subprocess.run([node, f"scripts/{script}.js", str(tmp_path)], cwd=PACKAGE, check=True)
     assert contents(tmp_path) == contents(PACKAGE / "dist")
 
 
@@ -312,3 +313,46 @@ def test_without_a_lock_or_a_database_nothing_is_answered(tabs, missing):
         [holder, name],
     )
     assert found == "MissingExtraError"
+
+
+# --- one file that a page pins by its hash ---
+
+BUNDLE = "/clients/js/dist/sottovoce.min.js"
+PINNED_PAGE = """<!doctype html><title>pinned</title>
+<script type="importmap" nonce="abc">%s</script>
+<script type="module" nonce="abc">
+  const shown = [];
+  const consent = (notice, text) => shown.push(text);
+  window.outcome = import("sottovoce").then(async ({ Device }) => {
+    const device = new Device(location.origin, { delay: 0, consent, language: "de" });
+    await device.answer("browser", "firefox");
+    return shown[0];
+  }).catch((error) => error.name);
+</script>"""
+POLICY = "default-src 'none'; script-src 'self' 'nonce-abc'; connect-src 'self'"
+
+
+def pinned_outcome(page, collector, integrity):
+    """Return how an answer ended in a page that takes the one file only with this hash."""
+    import_map = {"imports": {"sottovoce": BUNDLE}, "integrity": {BUNDLE: integrity}}
+    headers = {"content-type": "text/html", "content-security-policy": POLICY}
+    body = PINNED_PAGE % json.dumps(import_map)
+    page.route("**/pinned", lambda route: route.fulfill(body=body, headers=headers))
+    page.goto(f"{collector.url}/pinned")
+    return page.evaluate("() => window.outcome")
+
+
+def test_one_file_answers_in_a_page_that_pins_it_and_allows_nothing_else(tabs, collector):
+    hashes = json.loads((PACKAGE / "dist" / "integrity.json").read_text())
+    text = pinned_outcome(tabs(), collector, hashes["sottovoce.min.js"])
+    assert text.startswith(
+        "Ihr Ger\u00e4t sendet nichts im Klartext. Eine Antwort kostet Epsilon 1"
+    )
+    assert len(collector.posts) == 1
+    scripts = [request.path for request in collector.requests if request.path.endswith(".js")]
+    assert scripts == [BUNDLE]
+
+
+def test_a_file_with_another_hash_is_not_run(tabs, collector):
+    assert pinned_outcome(tabs(), collector, f"sha384-{'A' * 64}") == "TypeError"
+    assert collector.posts == []

@@ -19,7 +19,10 @@ from sottovoce.tasks.budget import ConditionalSpend, Spend, SpendingWindow
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.shuffle import Hop, Shuffle
 from sottovoce.wire import codec
-from sottovoce.wire.statement import TEXTS, explain, statement, topics
+from sottovoce.wire.statement import ENGLISH, LANGUAGES, explain, statement, texts, topics
+
+TEXTS = texts()
+OTHERS = tuple(language for language in LANGUAGES if language != ENGLISH)
 
 PETS = sv.Histogram(["cat", "dog", "fish"])
 IN_THE_LABORATORY = {"channels", "hcms", "product", "alpha_point", "channel", "parity"}
@@ -325,3 +328,99 @@ def test_the_defence_is_told_in_one_sentence():
     assert (before["collector"]["defence"], after["collector"]["defence"]) == ("", "seeds")
     assert sentence not in explain(before)
     assert sentence in explain(after)
+
+
+# --- languages ---
+
+
+def entries(table, path=()):
+    """Yield every text of a table with its path; lists are walked by position."""
+    if isinstance(table, str):
+        yield path, table
+        return
+    pairs = table.items() if isinstance(table, dict) else enumerate(table)
+    for key, part in pairs:
+        if not isinstance(part, int):
+            yield from entries(part, (*path, key))
+
+
+def placeholders(text):
+    return sorted(re.findall(r"{(\w+)}", text))
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_every_language_has_every_text_with_the_same_names_in_braces(language):
+    english = {path: text for path, text in entries(TEXTS) if path != ("about",)}
+    translated = dict(entries(texts(language)))
+    assert list(translated) == list(english)  # in the same order, too
+    for path, text in english.items():
+        assert placeholders(translated[path]) == placeholders(text), path
+        assert bool(translated[path]) == bool(text), path
+    seconds = [[unit["seconds"] for unit in texts(name)["durations"]] for name in ("en", language)]
+    assert seconds[0] == seconds[1]
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_no_sentence_was_left_in_english(language):
+    english = dict(entries(TEXTS["sentences"]))
+    translated = dict(entries(texts(language)["sentences"]))
+    same = {path[0] for path, text in translated.items() if text == english[path]}
+    assert same <= {"way", "where"}
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_the_sentences_of_a_language_end_and_quote_with_its_marks(language):
+    writing = texts(language)["writing"]
+    task = f"{writing['open']}{{task}}{writing['close']}"
+    for name, text in texts(language)["sentences"].items():
+        phrase = name in ("where", "way", "other_way", "other_values", "and")
+        assert phrase or text.endswith((".", writing["close"])), text
+        assert ("{task}" in text) == (task in text), text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_same_facts_stand_in_the_same_order_in_every_language(language):
+    """What is in clear comes first, then the price; the collector's words come last."""
+    table = sv.Table({"age": range(9)}, public={"os": ["a", "b"]}, name="users")
+    rules = Collection(minimum=2345, retention=71, crowd=1678)
+    settings = {"declares": table.needs, "collection": rules, "description": "D\u201e\u00bb"}
+    said = facts(table, 1.5, **settings)
+    said["device"] = {"spent": 0.25, "cap": 7.5, "collectors": None, "windows": []}
+    text = explain(said, language)
+    writing = texts(language)["writing"]
+    opening, closing = writing["open"], writing["close"]
+    written = str.maketrans({",": writing["thousands"], ".": writing["decimal"]})
+    numbers = [n.translate(written) for n in ("1.5", "4.49", "0.25", "7.5", "2,345", "71", "1,678")]
+    names = [f"{opening}{name}{closing}" for name in ("users.os", "users", "task")]
+    clear, asked, task = names
+    assert_in_order(text, clear, *numbers[:4], asked, *numbers[4:], task)
+    assert text.startswith(" ".join(topics(said, language)["clear"]))
+    assert text.endswith(f"{opening}D''{closing}")
+    assert list(topics(said, language)) == list(topics(said))
+
+
+def test_an_unknown_language_is_refused_with_those_that_exist():
+    with pytest.raises(ParameterError, match="`language` must be one of en, de, es, fr, it, pt"):
+        explain(facts(PETS), "xx")
+    with pytest.raises(ParameterError, match="`language` must be one of"):
+        explain(facts(PETS), "../en")
+
+
+def test_every_table_of_a_language_is_offered():
+    folder = Path(import_module("sottovoce.wire.statement").__file__).parent / "statement_texts"
+    assert {path.stem for path in folder.iterdir()} == set(LANGUAGES)
+
+
+DATES = {"1990": "2024", "2024-05": "2024-07", "2024-05-01T00": "2024-05-01T23"}
+ASKED_DATES = {
+    ("en", "1990"): "for a year from 1990 to 2024.",
+    ("en", "2024-05-01T00"): "for an hour from 2024-05-01T00 to 2024-05-01T23.",
+    ("de", "2024-05"): "nach einem Monat von 2024-05 bis 2024-07.",
+    ("fr", "1990"): "une ann\u00e9e de 1990 \u00e0 2024.",
+}
+
+
+@pytest.mark.parametrize(("language", "first"), ASKED_DATES)
+def test_a_unit_of_time_has_the_article_of_its_language(language, first):
+    dates = sv.Histogram(sv.Dates(first, DATES[first]))
+    assert ASKED_DATES[language, first] in explain(facts(dates), language)

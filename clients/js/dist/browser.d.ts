@@ -5,6 +5,7 @@ import { Ledger } from "./client/ledger.js";
 import type { LedgerFile } from "./client/ledger_file.js";
 export type { Consent, DeviceOptions, Flushed } from "./client/device.js";
 export * from "./index.js";
+export { LANGUAGES } from "./wire/languages.js";
 export declare class BrowserLedger extends Ledger {
     readonly name: string;
     constructor({ name, ...options }?: LedgerOptions & {

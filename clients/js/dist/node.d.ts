@@ -4,6 +4,7 @@ import type { LedgerFile } from "./client/ledger_file.js";
 export { Device } from "./client/device.js";
 export type { Consent, DeviceOptions, Flushed } from "./client/device.js";
 export * from "./index.js";
+export { LANGUAGES } from "./wire/languages.js";
 export declare class FileLedger extends Ledger {
     readonly path: string;
     constructor(path: string, options?: LedgerOptions);

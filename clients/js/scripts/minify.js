@@ -1,12 +1,11 @@
-// Shortens the built files: `node scripts/minify.js dist`.  Names of local variables, white space
-// and comments go; names of classes stay, because errors are told by them.
+// Shortens the built files: `node scripts/minify.js dist`.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { minify } from "terser";
 
-const OPTIONS = { module: true, ecma: 2022, keep_classnames: true, compress: { passes: 3 } };
+import { OPTIONS } from "./terser_options.js";
 
 const [folder] = process.argv.slice(2);
 for (const name of readdirSync(folder, { recursive: true })) {

@@ -12,6 +12,7 @@ import { MissingExtraError } from "./errors.js";
 
 export type { Consent, DeviceOptions, Flushed } from "./client/device.js";
 export * from "./index.js";
+export { LANGUAGES } from "./wire/languages.js";
 
 const STORE = "ledger";
 

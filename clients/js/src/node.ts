@@ -15,6 +15,7 @@ import { BudgetError } from "./errors.js";
 export { Device } from "./client/device.js";
 export type { Consent, DeviceOptions, Flushed } from "./client/device.js";
 export * from "./index.js";
+export { LANGUAGES } from "./wire/languages.js";
 
 const LOCK_TIMEOUT = 30; // seconds
 const LOCK_PAUSE = 5; // milliseconds

@@ -115,12 +115,14 @@ export async function documents(entries) {
   return Promise.all(entries.map((entry) => attempt(() => read(entry))));
 }
 
-/** Returns the statement of every task, or why the task is refused. */
-export async function statements({ texts, cap, windows, charges, time }) {
+/** Returns the statement of every task in every language, or why the task is refused. */
+export async function statements({ texts, languages, cap, windows, charges, time }) {
   const explain = async (text) => {
     const ledger = new MemoryLedger({ cap, windows, clock: () => time });
     await ledger.update((file) => void file.charges.push(...charges));
-    return (await Client.open(text, ledger)).explain();
+    const client = await Client.open(text, ledger);
+    const { opening } = client.notice;
+    return Promise.all(languages.map((language) => client.explain(opening, language)));
   };
   const results = [];
   for (const text of texts) results.push(await attempt(() => explain(text)));

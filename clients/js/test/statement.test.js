@@ -4,8 +4,9 @@ import test from "node:test";
 
 import { BudgetError, Client, MemoryLedger } from "../dist/index.js";
 import { explain, statement } from "../dist/wire/statement.js";
-import { TEXTS } from "../dist/wire/statement_texts.js";
-import { moduleText } from "../scripts/statement_texts.js";
+import { Device, LANGUAGES } from "../dist/node.js";
+import { TEXTS } from "../dist/wire/statement_texts/en.js";
+import { languages, moduleText } from "../scripts/statement_texts.js";
 import {
   browserTask,
   COLLECTION,
@@ -32,9 +33,38 @@ function assertInOrder(text, ...parts) {
   }
 }
 
-test("the module of sentences is up to date", () => {
-  const source = readFileSync(new URL("../src/wire/statement_texts.ts", import.meta.url), "utf8");
-  assert.equal(source, moduleText(), "run `npm run build`");
+test("the modules of sentences are up to date", () => {
+  assert.deepEqual(languages().sort(), LANGUAGES.toSorted());
+  for (const language of languages()) {
+    const path = new URL(`../src/wire/statement_texts/${language}.ts`, import.meta.url);
+    assert.equal(readFileSync(path, "utf8"), moduleText(language), "run `npm run build`");
+  }
+});
+
+test("a statement is told in the language that is asked for, with its marks", async () => {
+  const collection = { ...COLLECTION, minimum: 2000 };
+  const document = await browserTask({ description: "Which „browser“?", collection });
+  const client = await Client.open(document, new MemoryLedger({ cap: 2.5 }));
+  const text = await client.explain(client.notice.opening, "de");
+  assertInOrder(
+    text,
+    "Ihr Gerät sendet nichts im Klartext. Eine Antwort kostet Epsilon 1 ",
+    "den Faktor 2,72 ändern.",
+    "Dieses Gerät hat bisher 0 von 2,5 ausgegeben.",
+    "einmal nach einer von 4 möglichen Antworten.",
+    "weniger als 2.000 Personen",
+    "nennt diese Aufgabe „browser“ und beschreibt sie so: „Which 'browser'?“",
+  );
+});
+
+test("an unknown language is refused with the names of those that exist", async () => {
+  const client = await Client.open(await browserTask(), new MemoryLedger());
+  const refused = { name: "ParameterError", message: /`language` .* en, de, es, fr, it, pt/ };
+  for (const language of ["xx", "toString", "en-GB"]) {
+    await assert.rejects(client.explain(undefined, language), refused);
+    const device = () => new Device("https://c.example", { ledger: new MemoryLedger(), language });
+    assert.throws(device, refused);
+  }
 });
 
 test("every kind that a device can load has its sentence", () => {
@@ -140,7 +170,8 @@ test("mechanisms that send the same are named together", async () => {
   const client = await Client.open(await jointTask("all pairs"), new MemoryLedger());
   const facts = statement(client.notice, client.notice.opening, DEVICE);
   assert.deepEqual(facts.mechanisms, ["affine", "grr"]);
-  const text = explain({ ...facts, mechanisms: ["affine", "affine_prefix", "grr", "olh"] });
+  const mechanisms = ["affine", "affine_prefix", "grr", "olh"];
+  const text = explain({ ...facts, mechanisms }, TEXTS);
   assertInOrder(text, "(affine response, optimised local hashing), or sends your answer or, by");
 });
 
@@ -149,7 +180,7 @@ test("a kind without a sentence is described in general words", async () => {
   const facts = statement(client.notice, client.notice.opening, DEVICE);
   const unknown = { mechanisms: ["toString"], encodings: ["toy"], values: { kind: "toy" } };
   assertInOrder(
-    explain({ ...facts, ...unknown }),
+    explain({ ...facts, ...unknown }, TEXTS),
     "asks your device once for an answer.",
     "uses a value that it computes from your answer (toy).",
     "it sends a random report that depends on your answer (toString).",

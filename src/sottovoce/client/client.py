@@ -37,6 +37,7 @@ from sottovoce.tasks.round import Round
 from sottovoce.tasks.task import Task
 from sottovoce.wire import codec, statement
 from sottovoce.wire.envelope import ID_BYTES, Envelope, version_of
+from sottovoce.wire.statement import ENGLISH
 from sottovoce.wire.token_message import TokenMessage
 from sottovoce.wire.tokens import Token
 
@@ -164,10 +165,13 @@ class Client:
         device = spending.spending(self.ledger)
         return {**statement.statement(self.notice), "device": device}
 
-    def explain(self, asked: Round | None = None) -> str:
-        """Return in words what is asked, what an answer reveals and what the collector promises."""
+    def explain(self, asked: Round | None = None, language: str = ENGLISH) -> str:
+        """Return in words what is asked, what an answer reveals and what the collector promises.
+
+        ``language`` is one of ``wire.statement.LANGUAGES`` (default: English).
+        """
         facts = statement.statement(self.notice, asked)
-        return statement.explain({**facts, "device": spending.spending(self.ledger)})
+        return statement.explain({**facts, "device": spending.spending(self.ledger)}, language)
 
     def opt_out(self) -> None:
         """Erase secrets, coins and unsent messages of the task and never answer it again.

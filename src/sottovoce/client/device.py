@@ -35,7 +35,7 @@ from sottovoce.errors import (
 )
 from sottovoce.tasks.notice import Notice
 from sottovoce.tasks.round import Round
-from sottovoce.wire import codec
+from sottovoce.wire import codec, statement
 
 DEFAULT_DELAY = 60.0  # seconds, where no shuffled round says how long it stays open
 FIRST_WAIT = 60.0  # seconds after an attempt that failed; doubled with every further one
@@ -68,7 +68,8 @@ class Device:
     collector's public documents: a round that one of them does not show is not answered.
     ``route`` says how messages travel (default: directly to the collector, and if the task is
     shuffled, to its first shuffler).  ``relay`` is an address that forwards to the first shuffler,
-    which then does not see where this device is.
+    which then does not see where this device is.  ``language`` is that of the statement, such as
+    ``"de"`` (default: English).
     """
 
     url: str
@@ -81,8 +82,10 @@ class Device:
     witnesses: Sequence[str] = ()
     route: Route | None = None
     relay: str | None = None
+    language: str = statement.ENGLISH
 
     def __post_init__(self) -> None:
+        settings.choice("language", self.language, statement.LANGUAGES)
         if self.delay is not None:
             settings.real("delay", self.delay, 0)
         if self.relay is not None:
@@ -129,7 +132,7 @@ class Device:
 
     def explain(self, notice: Notice) -> str:
         """Return in words what a task asks, what an answer reveals and what is promised."""
-        return self._client(notice).explain()
+        return self._client(notice).explain(language=self.language)
 
     def agree(self, notice: Notice) -> None:
         """Remember what a task asks, in place of what one of its name asked before.
@@ -198,7 +201,10 @@ class Device:
         return [self._api.url, *(url for url in sealed if url != self._api.url)]
 
     def _ask_owner(self, client: Client, asked: Round) -> None:
-        if self.consent is not None and not self.consent(client.notice, client.explain(asked)):
+        if self.consent is None:
+            return
+        text = client.explain(asked, self.language)
+        if not self.consent(client.notice, text):
             raise BudgetError("the owner of this device has not agreed")
 
     def _keys(self, notice: Notice, asked: Round) -> RoundKeys | None:

@@ -40,7 +40,7 @@ export declare class Client {
     respond(file: LedgerFile, value: unknown, round: Round, sealed?: Answer): Answer;
     resend(round?: Round): Promise<Uint8Array>;
     agree(): Promise<void>;
-    explain(round?: Round): Promise<string>;
+    explain(round?: Round, language?: string): Promise<string>;
 }
 export declare function noticeOf(text: string): Promise<Notice>;
 export {};

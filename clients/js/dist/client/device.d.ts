@@ -14,6 +14,7 @@ export interface DeviceOptions {
     witnesses?: readonly string[];
     timeout?: number;
     relay?: string;
+    language?: string;
 }
 export interface Flushed {
     sent: number;
@@ -26,6 +27,7 @@ export declare class Device {
     readonly ledger: Ledger;
     readonly delay: number | undefined;
     readonly relay: string | undefined;
+    readonly language: string;
     constructor(url: string, options: DeviceOptions);
     answer(name: string, value: unknown): Promise<Uint8Array>;
     notice(name: string): Promise<Notice>;

@@ -15,5 +15,5 @@ export interface DeviceFacts {
         readonly delta: number;
     } | undefined;
 }
-export declare function explainFor(ledger: Ledger, notice: Notice, round: Round): Promise<string>;
+export declare function explainFor(ledger: Ledger, notice: Notice, round: Round, language: string): Promise<string>;
 export declare function spending(ledger: Ledger): Promise<DeviceFacts>;

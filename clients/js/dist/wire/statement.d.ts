@@ -3,9 +3,13 @@ import type { Collection } from "../tasks/collection.js";
 import type { Notice } from "../tasks/notice.js";
 import type { Round } from "../tasks/round.js";
 import type { Whole } from "./fields.js";
+import type { Texts } from "./languages.js";
+type Setting = Whole | string | readonly string[] | {
+    readonly decimal: string;
+};
 export type ValueFacts = {
     readonly kind: string;
-} & Readonly<Record<string, Whole | string | readonly string[]>>;
+} & Readonly<Record<string, Setting>>;
 interface TableFacts {
     readonly name: string;
     readonly most: number;
@@ -42,5 +46,5 @@ export interface Facts {
     readonly device: DeviceFacts;
 }
 export declare function statement(notice: Notice, { ask }: Round, device: DeviceFacts): Facts;
-export declare function explain(facts: Facts): string;
+export declare function explain(facts: Facts, texts: Texts): string;
 export {};

@@ -178,9 +178,9 @@ export class Client {
   }
 
   /** Returns in plain words what answering reveals. */
-  async explain(round: Round = this.notice.opening): Promise<string> {
+  async explain(round: Round = this.notice.opening, language = "en"): Promise<string> {
     const { explainFor } = await import("./spending.js");
-    return explainFor(this.ledger, this.notice, round);
+    return explainFor(this.ledger, this.notice, round, language);
   }
 
   get #isRehearsal(): boolean {

@@ -7,6 +7,7 @@ import { BudgetError, MismatchError, need, StateError } from "../errors.js";
 import type { Notice } from "../tasks/notice.js";
 import type { Round } from "../tasks/round.js";
 import { canonical, isDocument } from "../wire/codec.js";
+import { checkLanguage } from "../wire/languages.js";
 import type { Accepts } from "./accepts.js";
 import { remember } from "./accepts.js";
 import type { ClientOptions, Notify } from "./client.js";
@@ -50,6 +51,8 @@ export interface DeviceOptions {
   timeout?: number;
   /** An address that forwards to the first shuffler, which then does not see this device. */
   relay?: string;
+  /** The language of the statement, one of `LANGUAGES` (default: English). */
+  language?: string;
 }
 
 /** How many reports arrived, were refused for good, and still wait. */
@@ -72,6 +75,8 @@ export class Device {
   readonly delay: number | undefined;
   /** What takes the place of the first shuffler. */
   readonly relay: string | undefined;
+  /** The language of the statement. */
+  readonly language: string;
   readonly #token: string | undefined;
   readonly #consent: Consent | undefined;
   readonly #accepts: ReadonlyMap<string, Accepts>;
@@ -93,6 +98,7 @@ export class Device {
     this.ledger = options.ledger;
     this.delay = delay;
     this.relay = relay === undefined ? undefined : checkUrl("relay", relay);
+    this.language = checkLanguage(options.language ?? "en");
     this.#token = options.token;
     this.#consent = options.consent;
     this.#notify = options.notify;
@@ -142,7 +148,7 @@ export class Device {
 
   /** Returns in plain words what answering a task would reveal. */
   async explain(notice: Notice): Promise<string> {
-    return (await this.#client(notice)).explain();
+    return (await this.#client(notice)).explain(notice.opening, this.language);
   }
 
   /** Lets a task ask from now on what its notice says, where the app has stated nothing. */
@@ -229,7 +235,9 @@ export class Device {
   }
 
   async #askOwner(client: Client, round: Round): Promise<void> {
-    if (this.#consent && !(await this.#consent(client.notice, await client.explain(round))))
+    if (!this.#consent) return;
+    const text = await client.explain(round, this.language);
+    if (!(await this.#consent(client.notice, text)))
       throw new BudgetError("the owner of this device has not agreed");
   }
 

@@ -5,6 +5,7 @@ import type { Charge, SpendingWindow } from "../tasks/budget.js";
 import { currentTime, recentCharges, total } from "../tasks/budget.js";
 import type { Notice } from "../tasks/notice.js";
 import type { Round } from "../tasks/round.js";
+import { textsOf } from "../wire/languages.js";
 import { explain, statement } from "../wire/statement.js";
 import type { Ledger } from "./ledger.js";
 
@@ -24,8 +25,14 @@ export interface DeviceFacts {
 }
 
 /** Returns the statement of a round in plain words, with what the device has spent. */
-export async function explainFor(ledger: Ledger, notice: Notice, round: Round): Promise<string> {
-  return explain(statement(notice, round, await spending(ledger)));
+export async function explainFor(
+  ledger: Ledger,
+  notice: Notice,
+  round: Round,
+  language: string,
+): Promise<string> {
+  const texts = await textsOf(language);
+  return explain(statement(notice, round, await spending(ledger)), texts);
 }
 
 export function spending(ledger: Ledger): Promise<DeviceFacts> {

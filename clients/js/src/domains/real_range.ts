@@ -33,7 +33,7 @@ export function readRealRange(
     return number >= low && number <= high ? number : refuse(`a number from ${low} to ${high}`);
   };
   return {
-    facts: { kind, low: fields.low!, high: fields.high!, count: size },
+    facts: { kind, low: { decimal: fields.low! }, high: { decimal: fields.high! }, count: size },
     size,
     index: (value) => indexAt((checked(value) - low) / (high - low), Number(size)),
     publicJson: (value) => `"${shortest(checked(value))}"`,

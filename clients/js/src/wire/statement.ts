@@ -1,9 +1,9 @@
 // The statement of a task: what it asks, costs and promises, as facts and in plain words.
 //
-// The sentences are those of Python and of the dashboard.  The text begins with what is sent in
-// clear and what answering costs.  Words that the collector chose are quoted one by one, and
-// quotation marks within them become apostrophes, so that they cannot pass for ours.  The name of
-// the task and its description come last.
+// The sentences are those of Python and of the dashboard, in the same order in all languages.  The
+// text begins with what is sent in clear and what answering costs.  Words that the collector chose
+// are quoted one by one, and quotation marks within them become apostrophes, so that they cannot
+// pass for ours.  The name of the task and its description come last.
 
 import type { DeviceFacts, WindowFacts } from "../client/spending.js";
 import { shortest } from "../maths/exact.js";
@@ -15,12 +15,13 @@ import type { Notice } from "../tasks/notice.js";
 import type { Ask } from "../tasks/question.js";
 import type { Round } from "../tasks/round.js";
 import type { Whole } from "./fields.js";
-import { TEXTS } from "./statement_texts.js";
+import type { Texts } from "./languages.js";
 
-/** The settings of a domain that its phrase mentions; decimals are text. */
-export type ValueFacts = { readonly kind: string } & Readonly<
-  Record<string, Whole | string | readonly string[]>
->;
+/** A setting: a whole number, a unit or a date, names of the collector, or a decimal as text. */
+type Setting = Whole | string | readonly string[] | { readonly decimal: string };
+
+/** The settings of a domain that its phrase mentions. */
+export type ValueFacts = { readonly kind: string } & Readonly<Record<string, Setting>>;
 
 interface TableFacts {
   readonly name: string;
@@ -109,184 +110,253 @@ function tableFacts({ domain: { tables = [] } }: Notice, ask: Ask): TableFacts[]
   });
 }
 
-/** Returns the facts in plain words. */
-export function explain(facts: Facts): string {
-  const aboutAnswer = facts.collector?.sandbox
-    ? [sentence("rehearsal"), ...deviceSentences(facts.device), askedSentence(facts)]
-    : [
-        clearSentence(facts),
-        ...costSentences(facts),
-        ...shuffleSentences(facts),
-        askedSentence(facts),
-        ...usedSentences(facts),
-        randomisedSentence(facts.mechanisms),
-      ];
-  return [...aboutAnswer, ...promiseSentences(facts), describedSentence(facts)].join(" ");
+/** Returns the facts in plain words, in the language of the table. */
+export function explain(facts: Facts, texts: Texts): string {
+  return new Writer(texts).explain(facts);
 }
 
-function clearSentence({ public: columns }: Facts): string {
-  return columns.length
-    ? sentence("clear", { columns: quotedList(columns) })
-    : sentence("nothing_clear");
-}
+type SentenceName = keyof Texts["sentences"];
 
-function costSentences(facts: Facts): string[] {
-  const { epsilon, odds, reports, longitudinal, shuffle, device } = facts;
-  const sentences = [sentence("cost", { epsilon: numberText(epsilon) })];
-  if (reports > 1) sentences.push(sentence("reports", { reports: countText(reports) }));
-  const seen = shuffle ? "odds_named" : "odds";
-  sentences.push(sentence(longitudinal ? "odds_all" : seen, { odds: oddsText(odds) }));
-  return [...sentences, ...longitudinalSentences(facts), ...deviceSentences(device)];
-}
+/** Turns facts into sentences of one language. */
+class Writer {
+  readonly #texts: Texts;
 
-function longitudinalSentences({ longitudinal }: Facts): string[] {
-  if (!longitudinal) return [];
-  const { distinct, response, once } = longitudinal;
-  const price = { distinct: countText(distinct), epsilon: numberText(response) };
-  const paid = distinct === 1 ? sentence("paid_once_for_one") : sentence("paid_once", price);
-  return [paid, sentence("single_message", { epsilon: numberText(once) }), sentence("changes")];
-}
-
-function deviceSentences({ spent, cap, windows, collectors }: DeviceFacts): string[] {
-  const sentences = [sentence("spent", { spent: numberText(spent), cap: numberText(cap) })];
-  if (collectors) {
-    const { epsilon, delta } = collectors;
-    const learned = { epsilon: numberText(epsilon), cases: casesText(delta) };
-    sentences.push(sentence("collectors", learned));
+  constructor(texts: Texts) {
+    this.#texts = texts;
   }
-  return [...sentences, ...windows.map(windowSentence)];
-}
 
-/** Returns what happens to the message on its way, and what that promises against whom. */
-function shuffleSentences({ shuffle, epsilon, collector }: Facts): string[] {
-  if (!shuffle) return [];
-  const { hops, users, fakes, central, againstUsers, delta } = shuffle;
-  const hasOneHop = hops.length === 1;
-  const passed = { hops: joined(hops), users: countText(users) };
-  const mixed = sentence(hasOneHop ? "mixed_one" : "mixed", passed);
-  if (central >= epsilon) return [mixed, sentence("mixing_promises_nothing")];
-  const promise = {
-    odds: oddsText(Math.exp(central)),
-    epsilon: numberText(central),
-    cases: casesText(delta),
-  };
-  const alone = {
-    fakes: countText(fakes),
-    odds: oddsText(Math.exp(againstUsers)),
-    epsilon: numberText(againstUsers),
-  };
-  return [
-    mixed,
-    sentence(hasOneHop ? "same_keys_one" : "same_keys"),
-    sentence(hasOneHop ? "central_one" : "central", promise),
-    sentence(collector?.issuer === undefined ? "people_unchecked" : "people_checked"),
-    againstUsers >= epsilon ? sentence("no_fakes") : sentence("fakes", alone),
-  ];
-}
-
-function windowSentence({ seconds, epsilon, reports, spent, used }: WindowFacts): string {
-  return sentence("window", {
-    duration: durationText(seconds),
-    epsilon: numberText(epsilon),
-    answers: counted(TEXTS.counts.answers, reports),
-    spent: numberText(spent),
-    used: countText(used),
-  });
-}
-
-function askedSentence({ values: { kind, ...settings }, longitudinal }: Facts): string {
-  const phrase = entryOf<string>(TEXTS.values, kind) ?? TEXTS.sentences.other_values;
-  const texts = Object.entries(settings).map(([name, value]) => [name, settingText(value)]);
-  const often = longitudinal ? "asked_often" : "asked_once";
-  return sentence(often, { values: fill(phrase, Object.fromEntries(texts)) });
-}
-
-function settingText(setting: Whole | string | readonly string[]): string {
-  if (typeof setting === "object") return quotedList(setting);
-  return typeof setting === "string" ? numberText(+setting) : countText(setting);
-}
-
-/** Returns which part of an answer is used: by encoding, or table by table. */
-function usedSentences({ encodings, coin, tables }: Facts): string[] {
-  const byEncoding = encodings.map((kind) => encodingSentence(kind, coin));
-  const byTable = tables.flatMap((table) => {
-    const where = tables.length > 1 ? sentence("where", { table: quoted(table.name) }) : "";
-    return tableSentences(table, where);
-  });
-  return [...byEncoding, ...byTable].filter(Boolean);
-}
-
-function encodingSentence(kind: string, picked: boolean): string {
-  const texts = entryOf<{ always: string; picked: string }>(TEXTS.encodings, kind);
-  if (!texts) return sentence("other_encoding", { kind });
-  return picked ? texts.picked : texts.always;
-}
-
-function tableSentences({ most, rows, coin }: TableFacts, where: string): string[] {
-  if (!most) return [sentence(coin ? "used_columns" : "used_record", { where })];
-  const used =
-    rows === 1
-      ? sentence("used_one_row", { where })
-      : sentence("used_rows", { rows: countText(rows), where });
-  return [used, sentence(coin ? "row_columns" : "row_record")];
-}
-
-/** Returns what the mechanisms send; those that send the same are named together. */
-function randomisedSentence(kinds: readonly string[]): string {
-  const names = new Map<string, Set<string>>();
-  for (const kind of kinds) {
-    const other = { does: TEXTS.sentences.other_way, name: kind };
-    const { does, name } = entryOf<typeof other>(TEXTS.mechanisms, kind) ?? other;
-    if (!names.has(does)) names.set(does, new Set());
-    names.get(does)!.add(name);
+  explain(facts: Facts): string {
+    const aboutAnswer = facts.collector?.sandbox
+      ? [
+          this.#sentence("rehearsal"),
+          ...this.#deviceSentences(facts.device),
+          this.#askedSentence(facts),
+        ]
+      : [
+          this.#clearSentence(facts),
+          ...this.#costSentences(facts),
+          ...this.#shuffleSentences(facts),
+          this.#askedSentence(facts),
+          ...this.#usedSentences(facts),
+          this.#randomisedSentence(facts.mechanisms),
+        ];
+    const promised = this.#promiseSentences(facts);
+    return [...aboutAnswer, ...promised, this.#describedSentence(facts)].join(" ");
   }
-  const ways = [...names].map(([does, known]) =>
-    sentence("way", { does, names: [...known].join(", ") }),
-  );
-  return sentence("randomised", { ways: ways.join(", or ") });
-}
 
-function promiseSentences({ collector }: Facts): string[] {
-  if (!collector) return [sentence("no_promises")];
-  const { minimum, retention, crowd, enrolment, issuer, defence } = collector;
-  const retained = durationText(86_400 * retention);
-  const sentences = [sentence("promises", { minimum: countText(minimum), retention: retained })];
-  if (crowd) sentences.push(sentence("crowd", { crowd: countText(crowd) }));
-  const others = issuer === undefined ? "open" : "blind_tokens";
-  sentences.push(sentence(enrolment ? "enrolment" : others));
-  if (defence) sentences.push(sentence("fixed_seeds"));
-  return sentences;
-}
+  #clearSentence({ public: columns }: Facts): string {
+    return columns.length
+      ? this.#sentence("clear", { columns: this.#quotedList(columns) })
+      : this.#sentence("nothing_clear");
+  }
 
-function describedSentence({ task, description }: Facts): string {
-  const words = { task: harmless(task), description: harmless(description) };
-  return sentence(description ? "described" : "named", words); // they have marks of their own
-}
+  #costSentences(facts: Facts): string[] {
+    const { epsilon, odds, reports, longitudinal, shuffle, device } = facts;
+    const sentences = [this.#sentence("cost", { epsilon: this.#numberText(epsilon) })];
+    if (reports > 1)
+      sentences.push(this.#sentence("reports", { reports: this.#countText(reports) }));
+    const seen = shuffle ? "odds_named" : "odds";
+    const factor = { odds: this.#oddsText(odds) };
+    sentences.push(this.#sentence(longitudinal ? "odds_all" : seen, factor));
+    return [...sentences, ...this.#longitudinalSentences(facts), ...this.#deviceSentences(device)];
+  }
 
-function quotedList(words: readonly string[]): string {
-  return words.map(quoted).join(", ");
-}
+  #longitudinalSentences({ longitudinal }: Facts): string[] {
+    if (!longitudinal) return [];
+    const { distinct, response, once } = longitudinal;
+    const price = { distinct: this.#countText(distinct), epsilon: this.#numberText(response) };
+    return [
+      distinct === 1 ? this.#sentence("paid_once_for_one") : this.#sentence("paid_once", price),
+      this.#sentence("single_message", { epsilon: this.#numberText(once) }),
+      this.#sentence("changes"),
+    ];
+  }
 
-/** Returns quoted words as people list them: a, b and c. */
-function joined(words: readonly string[]): string {
-  if (words.length === 1) return quoted(words[0]!);
-  const last = quoted(words.at(-1)!);
-  return sentence("and", { first: quotedList(words.slice(0, -1)), last });
-}
+  #deviceSentences({ spent, cap, windows, collectors }: DeviceFacts): string[] {
+    const paid = { spent: this.#numberText(spent), cap: this.#numberText(cap) };
+    const sentences = [this.#sentence("spent", paid)];
+    if (collectors) {
+      const { epsilon, delta } = collectors;
+      const learned = { epsilon: this.#numberText(epsilon), cases: this.#casesText(delta) };
+      sentences.push(this.#sentence("collectors", learned));
+    }
+    return [...sentences, ...windows.map((window) => this.#windowSentence(window))];
+  }
 
-/** Returns words that the collector chose, so that a reader sees where they begin and end. */
-function quoted(words: string): string {
-  return `“${harmless(words)}”`;
+  /** Returns what happens to the message on its way, and what that promises against whom. */
+  #shuffleSentences({ shuffle, epsilon, collector }: Facts): string[] {
+    if (!shuffle) return [];
+    const { hops, users, fakes, central, againstUsers, delta } = shuffle;
+    const hasOneHop = hops.length === 1;
+    const passed = { hops: this.#joined(hops), users: this.#countText(users) };
+    const mixed = this.#sentence(hasOneHop ? "mixed_one" : "mixed", passed);
+    if (central >= epsilon) return [mixed, this.#sentence("mixing_promises_nothing")];
+    const promise = {
+      odds: this.#oddsText(Math.exp(central)),
+      epsilon: this.#numberText(central),
+      cases: this.#casesText(delta),
+    };
+    const alone = {
+      fakes: this.#countText(fakes),
+      odds: this.#oddsText(Math.exp(againstUsers)),
+      epsilon: this.#numberText(againstUsers),
+    };
+    return [
+      mixed,
+      this.#sentence(hasOneHop ? "same_keys_one" : "same_keys"),
+      this.#sentence(hasOneHop ? "central_one" : "central", promise),
+      this.#sentence(collector?.issuer === undefined ? "people_unchecked" : "people_checked"),
+      againstUsers >= epsilon ? this.#sentence("no_fakes") : this.#sentence("fakes", alone),
+    ];
+  }
+
+  #windowSentence({ seconds, epsilon, reports, spent, used }: WindowFacts): string {
+    return this.#sentence("window", {
+      duration: this.#durationText(seconds),
+      epsilon: this.#numberText(epsilon),
+      answers: this.#counted(this.#texts.counts.answers, reports),
+      spent: this.#numberText(spent),
+      used: this.#countText(used),
+    });
+  }
+
+  #askedSentence({ values: { kind, ...settings }, longitudinal }: Facts): string {
+    const phrase = entryOf<string>(this.#texts.values, kind) ?? this.#texts.sentences.other_values;
+    const texts = Object.entries(settings).map(([name, value]) => [name, this.#settingText(value)]);
+    const often = longitudinal ? "asked_often" : "asked_once";
+    return this.#sentence(often, { values: fill(phrase, Object.fromEntries(texts)) });
+  }
+
+  #settingText(setting: Setting): string {
+    if (typeof setting === "string") return entryOf<string>(this.#texts.units, setting) ?? setting;
+    if (typeof setting !== "object") return this.#countText(setting);
+    return "decimal" in setting ? this.#numberText(+setting.decimal) : this.#quotedList(setting);
+  }
+
+  /** Returns which part of an answer is used: by encoding, or table by table. */
+  #usedSentences({ encodings, coin, tables }: Facts): string[] {
+    const byEncoding = encodings.map((kind) => this.#encodingSentence(kind, coin));
+    const byTable = tables.flatMap((table) => {
+      const named = { table: this.#quoted(table.name) };
+      return this.#tableSentences(table, tables.length > 1 ? this.#sentence("where", named) : "");
+    });
+    return [...byEncoding, ...byTable].filter(Boolean);
+  }
+
+  #encodingSentence(kind: string, picked: boolean): string {
+    const texts = entryOf<{ always: string; picked: string }>(this.#texts.encodings, kind);
+    if (!texts) return this.#sentence("other_encoding", { kind });
+    return picked ? texts.picked : texts.always;
+  }
+
+  #tableSentences({ most, rows, coin }: TableFacts, where: string): string[] {
+    if (!most) return [this.#sentence(coin ? "used_columns" : "used_record", { where })];
+    const used =
+      rows === 1
+        ? this.#sentence("used_one_row", { where })
+        : this.#sentence("used_rows", { rows: this.#countText(rows), where });
+    return [used, this.#sentence(coin ? "row_columns" : "row_record")];
+  }
+
+  /** Returns what the mechanisms send; those that send the same are named together. */
+  #randomisedSentence(kinds: readonly string[]): string {
+    const names = new Map<string, Set<string>>();
+    for (const kind of kinds) {
+      const other = { does: this.#texts.sentences.other_way, name: kind };
+      const { does, name } = entryOf<typeof other>(this.#texts.mechanisms, kind) ?? other;
+      if (!names.has(does)) names.set(does, new Set());
+      names.get(does)!.add(name);
+    }
+    const ways = [...names].map(([does, known]) =>
+      this.#sentence("way", { does, names: [...known].join(", ") }),
+    );
+    return this.#sentence("randomised", { ways: ways.join(this.#texts.writing.or) });
+  }
+
+  #promiseSentences({ collector }: Facts): string[] {
+    if (!collector) return [this.#sentence("no_promises")];
+    const { minimum, retention, crowd, enrolment, issuer, defence } = collector;
+    const promised = {
+      minimum: this.#countText(minimum),
+      retention: this.#durationText(86_400 * retention),
+    };
+    const sentences = [this.#sentence("promises", promised)];
+    if (crowd) sentences.push(this.#sentence("crowd", { crowd: this.#countText(crowd) }));
+    const others = issuer === undefined ? "open" : "blind_tokens";
+    sentences.push(this.#sentence(enrolment ? "enrolment" : others));
+    if (defence) sentences.push(this.#sentence("fixed_seeds"));
+    return sentences;
+  }
+
+  #describedSentence({ task, description }: Facts): string {
+    // The sentences have quotation marks of their own.
+    const words = { task: harmless(task), description: harmless(description) };
+    return this.#sentence(description ? "described" : "named", words);
+  }
+
+  #quotedList(words: readonly string[]): string {
+    return words.map((word) => this.#quoted(word)).join(", ");
+  }
+
+  /** Returns quoted words as people list them: a, b and c. */
+  #joined(words: readonly string[]): string {
+    if (words.length === 1) return this.#quoted(words[0]!);
+    const last = this.#quoted(words.at(-1)!);
+    return this.#sentence("and", { first: this.#quotedList(words.slice(0, -1)), last });
+  }
+
+  /** Returns words that the collector chose, so that a reader sees where they begin and end. */
+  #quoted(words: string): string {
+    const { open, close } = this.#texts.writing;
+    return open + harmless(words) + close;
+  }
+
+  #sentence(name: SentenceName, entries: Record<string, string> = {}): string {
+    return fill(this.#texts.sentences[name], entries);
+  }
+
+  #countText(count: Whole): string {
+    return this.#written(grouped(String(count)));
+  }
+
+  /** Returns a number with at most six digits. */
+  #numberText(number: number): string {
+    return this.#written(grouped(shortest(+number.toPrecision(6)).replace(/\.0$/, "")));
+  }
+
+  /** Returns a number with the marks of the language in place of the English ones. */
+  #written(number: string): string {
+    const { thousands, decimal } = this.#texts.writing;
+    return number.replace(/[,.]/g, (mark) => (mark === "," ? thousands : decimal));
+  }
+
+  /** Returns a factor, rounded up, so that "at most" is true. */
+  #oddsText(odds: number): string {
+    return this.#written(grouped((Math.ceil(100 * odds) / 100).toFixed(2)));
+  }
+
+  /** Returns among how many cases one has the probability `delta`, rounded down. */
+  #casesText(delta: number): string {
+    const cases = Math.floor((1 + 1e-12) / delta); // 1 / 1e-9 is a little below 10^9
+    return cases < 1e15 ? this.#countText(cases) : this.#numberText(cases);
+  }
+
+  /** Returns a time in the largest unit that divides it. */
+  #durationText(seconds: number): string {
+    const units = this.#texts.durations;
+    const unit = units.find((candidate) => seconds % candidate.seconds === 0) ?? units.at(-1)!;
+    return this.#counted(unit, seconds / unit.seconds);
+  }
+
+  #counted(texts: { one: string; many: string }, count: number): string {
+    if (count === 1) return texts.one;
+    const text = Number.isInteger(count) ? this.#countText(count) : this.#numberText(count);
+    return fill(texts.many, { count: text });
+  }
 }
 
 function harmless(words: string): string {
   return words.replace(/["“”„‟«»]/g, "'");
-}
-
-type SentenceName = keyof typeof TEXTS.sentences;
-
-function sentence(name: SentenceName, entries: Record<string, string> = {}): string {
-  return fill(TEXTS.sentences[name], entries);
 }
 
 function fill(text: string, entries: Readonly<Record<string, string>>): string {
@@ -298,41 +368,8 @@ function entryOf<T>(table: object, kind: string): T | undefined {
   return Object.hasOwn(table, kind) ? (table as Record<string, T>)[kind] : undefined;
 }
 
-function countText(count: Whole): string {
-  return grouped(String(count));
-}
-
-/** Returns a number with at most six digits. */
-function numberText(number: number): string {
-  return grouped(shortest(+number.toPrecision(6)).replace(/\.0$/, ""));
-}
-
 /** Returns the text with commas between thousands. */
 function grouped(text: string): string {
   if (text.includes("e")) return text;
   return text.replace(/^-?\d+/, (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ","));
-}
-
-/** Returns a factor, rounded up, so that "at most" is true. */
-function oddsText(odds: number): string {
-  return grouped((Math.ceil(100 * odds) / 100).toFixed(2));
-}
-
-/** Returns among how many cases one has the probability `delta`, rounded down. */
-function casesText(delta: number): string {
-  const cases = Math.floor((1 + 1e-12) / delta); // 1 / 1e-9 is a little below 10^9
-  return cases < 1e15 ? countText(cases) : numberText(cases);
-}
-
-/** Returns a time in the largest unit that divides it. */
-function durationText(seconds: number): string {
-  const units = TEXTS.durations;
-  const unit = units.find((candidate) => seconds % candidate.seconds === 0) ?? units.at(-1)!;
-  return counted(unit, seconds / unit.seconds);
-}
-
-function counted(texts: { one: string; many: string }, count: number): string {
-  if (count === 1) return texts.one;
-  const text = Number.isInteger(count) ? countText(count) : numberText(count);
-  return fill(texts.many, { count: text });
 }

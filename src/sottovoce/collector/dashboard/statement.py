@@ -12,7 +12,7 @@ Line = tuple[str, str]
 def lines(notice: Notice) -> list[Line]:
     """Return the statement of a task, a heading and its sentences at a time."""
     topics = statement.topics(statement.statement(notice))
-    headings = statement.TEXTS["headings"]
+    headings = statement.texts()["headings"]
     texts = {topic: " ".join(sentences) for topic, sentences in topics.items()}
     return [(headings[topic], text) for topic, text in texts.items() if text]
 

@@ -1,4 +1,11 @@
 export declare const TEXTS: {
+    writing: {
+        open: string;
+        close: string;
+        thousands: string;
+        decimal: string;
+        or: string;
+    };
     sentences: {
         nothing_clear: string;
         clear: string;
@@ -159,6 +166,13 @@ export declare const TEXTS: {
         services: string;
         sets: string;
         strings: string;
+    };
+    units: {
+        year: string;
+        month: string;
+        day: string;
+        hour: string;
+        minute: string;
     };
     counts: {
         answers: {

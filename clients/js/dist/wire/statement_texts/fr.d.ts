@@ -1,0 +1,2 @@
+import type { Texts } from "../languages.js";
+export declare const TEXTS: Texts;
