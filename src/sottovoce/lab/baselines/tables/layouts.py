@@ -3,6 +3,7 @@
     hio         one report per record, about one layer that a public coin picks
     hi          a report about every layer, each for its part of the budget
     mg          one report about the finest layer, of all columns or of those that are asked about
+    amg         mg; the layer also holds the coin that rounds one number, which a public coin picks
     sc          a report about each level of every column, budgets split; conjunctions by products
     sc_sampled  a report about one level of every column
     sc_join     like sc, the same budget for every column, with a rounding coin for every number
@@ -17,12 +18,13 @@ Source: Wang 2021, sections 7.3 and 7.4; Xu 2020, sections 3 to 5.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import Any, ClassVar
 
 from sottovoce.errors import ParameterError
+from sottovoce.lab.baselines.tables.augmented_layers import AugmentedLayers
 from sottovoce.maths import exact
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.olh import OLH
@@ -141,6 +143,12 @@ class MG(BaselineLayout):
     name = "mg"
 
     def table_factors(self, table: int) -> list[Factor]:
+        columns = self.asked_columns(table)
+        slot = self.finest_slot(table, columns)
+        return [Factor(table, columns, (slot,) * self.rows[table], known=False)]
+
+    def asked_columns(self, table: int) -> tuple[int, ...]:
+        """Return the columns of the marginal."""
         names = self.tables.records(table).names
         columns = tuple(
             column
@@ -149,10 +157,33 @@ class MG(BaselineLayout):
         )
         if not columns:
             raise ParameterError("`asked` must name at least one column of every table")
+        return columns
+
+    def finest_slot(
+        self, table: int, columns: tuple[int, ...], rounding: dict[str, Any] | None = None
+    ) -> Slot:
+        """Return a slot about single values of some columns."""
         levels = self.all_levels(table)
         finest = [levels[column][-1:] for column in columns]
-        slot = self.slot(LayerSettings(table, columns, finest, self.record_epsilon))
-        return [Factor(table, columns, (slot,) * self.rows[table], known=False)]
+        return self.slot(LayerSettings(table, columns, finest, self.record_epsilon, rounding or {}))
+
+
+class AMG(MG):
+    """MG with the coin of one number in the layer; a public coin picks the number."""
+
+    name = "amg"
+    rounding = "one"
+
+    def finest_slot(
+        self, table: int, columns: tuple[int, ...], rounding: dict[str, Any] | None = None
+    ) -> Slot:
+        rounded = tuple(column for column in self.numbers(table) if column in columns)
+        if not rounded:
+            return super().finest_slot(table, columns)
+        slot = super().finest_slot(table, columns, {"rounding": "one", "groups": rounded})
+        family = AugmentedLayers.of_family(slot.family)
+        groups = [(*axes[:-1], replace(axes[-1], levels=(1,))) for axes in slot.groups]
+        return replace(slot, choice=replace(slot.choice, members=family), groups=tuple(groups))
 
 
 class HI(BaselineLayout):
@@ -243,5 +274,5 @@ class JoinSC(SC):
 
 
 LAYOUTS: dict[str, type[BaselineLayout]] = {
-    layout.name: layout for layout in (HIO, HI, MG, SC, SampledSC, JoinSC, AHIO, EHIO, SRHIO)
+    layout.name: layout for layout in (HIO, HI, MG, AMG, SC, SampledSC, JoinSC, AHIO, EHIO, SRHIO)
 }

@@ -6,7 +6,7 @@ from typing import Any
 
 from sottovoce.domains.tables import Tables
 from sottovoce.errors import ParameterError
-from sottovoce.lab.baselines.tables.layouts import LAYOUTS, BaselineLayout
+from sottovoce.lab.baselines.tables.layouts import LAYOUTS, MG, BaselineLayout
 from sottovoce.maths.interval_tree import FANOUT
 from sottovoce.plans.tables.joint import Joint
 from sottovoce.plans.tables.table import Table
@@ -18,7 +18,7 @@ from sottovoce.tasks.plan import Plan
 class PublishedTables(TablePlan, Plan, kind="published_tables", wire=False):
     """The tables of another plan, collected by a ``method``; as ``published``, by local hashing.
 
-    ``asked`` are the columns whose marginal MG collects.
+    ``asked`` are the columns whose marginal MG or AMG collects.
     """
 
     domain: Tables
@@ -42,8 +42,8 @@ class PublishedTables(TablePlan, Plan, kind="published_tables", wire=False):
             raise ParameterError(f"`method` must be one of {', '.join(LAYOUTS)}")
         self.settle(plan.domain, plan.rows, fanout, Weighing())
         object.__setattr__(self, "method", method)
-        if asked and method != "mg":
-            raise ParameterError("`asked` is a setting of the method mg")
+        if asked and not issubclass(LAYOUTS[method], MG):
+            raise ParameterError("`asked` is a setting of the methods mg and amg")
         object.__setattr__(self, "published", bool(published))
         object.__setattr__(self, "asked", tuple(asked))
 
