@@ -5,7 +5,8 @@ import pytest
 
 from plans.tables.enumeration import outcomes, people
 from plans.tables.laws import holding, law
-from plans.tables.plans import THREE, held, ordinal, planned, question
+from plans.tables.plans import THREE, TWO, held, ordinal, planned, question
+from sottovoce.errors import ParameterError
 from sottovoce.lab.baselines.tables.plan import published_table
 from sottovoce.mechanisms.olh import OLH
 from sottovoce.plans.tables.method import Method
@@ -46,7 +47,7 @@ def inside(layout, where):
 
 def second_moments():
     """s0 and s1 of section 3.1: of a cell that is not held, and of one that is."""
-    noise = OLH(EPSILON, 12).noise
+    noise = OLH(EPSILON, 12).noise  # the same for any number of cells
     return noise.unheld, 1 + noise.held + noise.unheld
 
 
@@ -89,3 +90,51 @@ def test_amg_has_one_layer_for_every_number_and_is_mg_without_numbers(amg):
     assert [slot.cell(member).rounded for member in range(2)] == [(0,), (1,)]
     labels = published_table({"x": THREE}, "amg").layout(EPSILON)
     assert labels.ask == published_table({"x": THREE}, "mg").layout(EPSILON).ask
+
+
+LABELLED = {"a": ordinal(3), "b": TWO}
+PLAIN = 3 * 2  # layers of HIO with a fan-out of 2
+PARTITIONS = {  # method, partition: groups and layers of the sum of a
+    ("ahio", "numbers"): (1, 2 * PLAIN),
+    ("ahio", "all"): (2, 2 * PLAIN),
+    ("ahio", ("a",)): (1, 2 * PLAIN),
+    ("ehio", "numbers"): (1, 4 * 2),
+    ("ehio", "all"): (2, 4 * 2),
+    ("amg", "numbers"): (1, 1),
+    ("amg", "all"): (2, 1),
+    ("sr_hio", "numbers"): (1, 2 * PLAIN),
+}
+
+
+@pytest.mark.parametrize(("method", "partition"), PARTITIONS)
+def test_a_sum_costs_as_many_times_the_variance_as_the_partition_has_columns(method, partition):
+    """E[z^2] = d L ((min^2 + max^2) nodes s0 + (s1 - s0) E[x^2] [inside]): sections 4.3 and 4.4."""
+    plan = published_table(LABELLED, method, fanout=2, partition=partition)
+    layout = plan.layout(EPSILON)
+    groups, layers = PARTITIONS[method, partition]
+    nodes = 3 if method == "amg" else 1  # the single values of a, or all of them in one node
+    mean, square = moments(layout, {1: [1]}, measured=0)
+    s0, s1 = second_moments()
+    value, chosen = 3 + people(layout)[:, 0], inside(layout, {1: [1]})
+    squared_ends, rounded = ends_of(3, 5, value)
+    assert mean == pytest.approx(chosen * value, abs=1e-9)
+    expected = groups * layers * (squared_ends * nodes * s0 + (s1 - s0) * rounded * chosen)
+    assert square == pytest.approx(expected)
+
+
+def test_every_column_of_the_partition_doubles_the_layers_of_sr_hio():
+    layout = published_table(LABELLED, "sr_hio", fanout=2, partition="all").layout(EPSILON)
+    assert len(layout.factors[0].slots[0].family) == 2 * 2 * PLAIN
+
+
+@pytest.mark.parametrize("method", ["ahio", "ehio", "amg"])
+def test_a_count_stays_unbiased_whatever_the_partition(method):
+    layout = published_table(LABELLED, method, fanout=2, partition="all").layout(EPSILON)
+    mean, _ = moments(layout, CONDITION)
+    assert mean == pytest.approx(inside(layout, CONDITION), abs=1e-9)
+
+
+def test_a_number_outside_of_the_partition_has_no_coin():
+    layout = published_table(COLUMNS, "ahio", partition=("b",)).layout(EPSILON)
+    with pytest.raises(ParameterError, match="rounding coins"):
+        moments(layout, {}, measured=0)

@@ -48,6 +48,7 @@ class BaselineLayout(Layout):
 
     published: bool = False
     asked: tuple[str, ...] = ()  # the columns of a marginal; empty: all
+    partition: tuple[str, ...] = ()  # the columns with rounding coins; empty: all numbers
 
     lists: ClassVar[bool] = True  # whether people may have any number of records
     rounding: ClassVar[str] = "none"  # what the layers do with numbers
@@ -90,12 +91,28 @@ class BaselineLayout(Layout):
         """Return the columns of a table."""
         return tuple(range(len(self.attributes(table))))
 
+    def rounded_columns(self, table: int) -> tuple[int, ...]:
+        """Return the columns with rounding coins, among which people are partitioned.
+
+        Where ``partition`` names labels, their coins are collected and never read.
+        """
+        if self.rounding == "none":
+            return ()
+        if not self.partition:
+            return self.numbers(table)
+        return self._named(table, self.partition)
+
+    def _named(self, table: int, chosen: tuple[str, ...]) -> tuple[int, ...]:
+        """Return the columns of a table that have one of the chosen names."""
+        names = self.tables.records(table).names
+        return tuple(column for column in self.columns(table) if names[column] in chosen)
+
     def _rounding(self, table: int) -> dict[str, Any]:
         """Return how layers round numbers, or whether the layer of everything is left out."""
-        numbers = self.numbers(table)
         lists = bool(self.tables.most(table))
-        if numbers and self.rounding != "none":
-            return {"rounding": self._rounding_of(lists=lists), "groups": numbers}
+        rounded = self.rounded_columns(table)
+        if rounded:
+            return {"rounding": self._rounding_of(lists=lists), "groups": rounded}
         left_out = not lists and not (self.published and len(self.columns(table)) > 1)
         return {"first": int(left_out)}
 
@@ -149,12 +166,7 @@ class MG(BaselineLayout):
 
     def asked_columns(self, table: int) -> tuple[int, ...]:
         """Return the columns of the marginal."""
-        names = self.tables.records(table).names
-        columns = tuple(
-            column
-            for column in self.columns(table)
-            if not self.asked or names[column] in self.asked
-        )
+        columns = self._named(table, self.asked) if self.asked else self.columns(table)
         if not columns:
             raise ParameterError("`asked` must name at least one column of every table")
         return columns
@@ -177,7 +189,7 @@ class AMG(MG):
     def finest_slot(
         self, table: int, columns: tuple[int, ...], rounding: dict[str, Any] | None = None
     ) -> Slot:
-        rounded = tuple(column for column in self.numbers(table) if column in columns)
+        rounded = tuple(column for column in self.rounded_columns(table) if column in columns)
         if not rounded:
             return super().finest_slot(table, columns)
         slot = super().finest_slot(table, columns, {"rounding": "one", "groups": rounded})
