@@ -71,9 +71,8 @@ class PublishedTables(TablePlan, Plan, kind="published_tables", wire=False):
 
     def layout(self, epsilon: float) -> BaselineLayout:
         layout = LAYOUTS[self.method]
-        settings = (self.domain, self.rows, self.fanout, epsilon)
-        columns = {"asked": self.asked, "partition": self.partition}
-        return layout(*settings, published=self.published, **columns)
+        settings = (self.domain, self.rows, self.fanout, epsilon, self.published)
+        return layout(*settings, asked=self.asked, partition=self.partition)
 
 
 def published_table(
