@@ -26,7 +26,6 @@ SPECIFIED_BY = {
     "lab/baselines/binary_attributes.py": "lab/baselines/test_priview.py",
     "lab/baselines/candidates.py": "lab/baselines/test_segment_pairs.py",
     "lab/baselines/pem1.py": "lab/baselines/test_pem.py",
-    "lab/baselines/tables/layouts.py": "lab/baselines/tables/test_plan.py",
     "lab/baselines/waiver.py": "lab/baselines/test_correlated.py",
     "lab/bench/affine.py": "lab/test_bench.py",
     "lab/bench/bare.py": "lab/test_bench.py",

@@ -258,10 +258,10 @@ def remembered(monkeypatch):
     """Decompositions of a range are looked for once."""
     found, search = {}, module.smallest_sets
 
-    def look(tree, held, count=1):
-        key = (tree, held.tobytes(), count)
+    def look(tree, held, count=1, *, null_parts=True):
+        key = (tree, held.tobytes(), count, null_parts)
         if key not in found:
-            found[key] = search(tree, held, count)
+            found[key] = search(tree, held, count, null_parts=null_parts)
         return found[key]
 
     monkeypatch.setattr(module, "smallest_sets", look)

@@ -4,7 +4,7 @@ Every record that a person has is reported, each with an equal part of the budge
 protected, their number is not: whoever counts the reports of a person knows how many records there
 are, and that a person who sends none has none.  No epsilon bounds that.  It is kept so that tests
 of the real collection can show that they would notice, and for comparison with what an attacker
-learns there.  To collect, use ``Joint``.
+learns there.  To collect, use ``Joint``.  ``straw_man_hio`` is the same on HIO, with answers.
 
 Source: Xu 2020, sections 1 and 5.1.
 """

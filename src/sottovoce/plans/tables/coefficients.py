@@ -235,10 +235,15 @@ def _weighted_terms(method: Method, parts: "Sequence[AxisTarget]") -> tuple[Axis
     count = PER_COLUMN.get(len(ranges), 3) if k > 1 else 1
     if len(ranges) == 1:
         count = max(count, k)
-    listed = [smallest_sets(part.axis.tree, part.leaves > 0, count) for part in ranges]
+    published = method.name == "rdc"
+    # The best weights gain nothing from null parts (docs/decisions/0076-null-parts.md).
+    listed = [
+        smallest_sets(part.axis.tree, part.leaves > 0, count, null_parts=published)
+        for part in ranges
+    ]
     joint = sorted(product(*listed), key=lambda chosen: prod(len(each) for each in chosen))
     chosen = list(islice(joint, k))
-    weights = (published_weights if method.name == "rdc" else best_weights)(chosen)
+    weights = (published_weights if published else best_weights)(chosen)
     fixed = [None if part.decomposes else _levels(part) for part in parts]
     terms = []
     for weight, decompositions in zip(weights, chosen, strict=True):

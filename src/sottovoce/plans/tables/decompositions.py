@@ -10,6 +10,7 @@ Source: Wang 2021, section 7.3; Xu 2020, section 6.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from heapq import nsmallest
 from itertools import product
 from math import prod
@@ -61,10 +62,23 @@ def smallest(tree: Hierarchy, low: int, high: int, count: int = 1) -> list[dict[
     return smallest_sets(tree, _range(tree, low, high), count)
 
 
-def smallest_sets(tree: Hierarchy, chosen: Bools, count: int = 1) -> list[dict[Node, float]]:
-    """Return ``count`` such decompositions of a set of leaves."""
-    search = _Search(tree, np.concatenate([[0], np.cumsum(chosen)]), count)
-    return [dict(option.nodes) for option in search.best(0, 0, 0)][:count]
+def smallest_sets(
+    tree: Hierarchy, chosen: Bools, count: int = 1, *, null_parts: bool = True
+) -> list[dict[Node, float]]:
+    """Return ``count`` such decompositions of a set of leaves.
+
+    ``null_parts`` admits parts that add up to nothing, such as a node less all of its children:
+    without them some of the smallest are missing.
+    """
+    real = np.zeros(tree.leaves, bool)
+    real[tree.real(tree.height)] = True
+    search = _Search(tree, _sums_before(real), _sums_before(real & chosen), count, null_parts)
+    return [dict(option.nodes) for option in search.best(0, 0, 0)]
+
+
+def _sums_before(marked: Bools) -> Ints:
+    """Return how many leaves before each, and before the end, are marked."""
+    return np.concatenate([[0], np.cumsum(marked)])
 
 
 class _Option(NamedTuple):
@@ -83,41 +97,81 @@ _NOTHING = _Option()
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """Dynamic programming over the tree: the cheapest ways to reach the target below a node."""
+    """Dynamic programming over the tree: the cheapest ways to reach the target below a node.
+
+    The coefficients of a node and its ancestors sum to 0 or 1, and over a leaf to its target.
+    """
 
     tree: Hierarchy
-    before: Ints  # how many leaves before each are chosen
+    real_before: Ints  # how many leaves before each hold a value; the others are padding
+    chosen_before: Ints  # how many of them are chosen
     count: int
+    null_parts: bool
 
     def best(self, level: int, node: int, above: int) -> list[_Option]:
         """Return the cheapest decompositions within a node, whose ancestors sum to ``above``."""
-        width = self.tree.width(level)
-        inside = self.before[(node + 1) * width] - self.before[node * width]
-        reached = (inside == width and above == 1) or (inside == 0 and above == 0)
-        if reached or node not in self.tree.real(level):  # nobody holds the padding
+        real = self._leaves(self.real_before, level, node)
+        chosen = self._leaves(self.chosen_before, level, node)
+        if not real:  # nobody holds the padding
             return [_NOTHING]
+        if chosen not in (0, real):
+            return self._of_node(level, node, above)
+        target = int(chosen > 0)
+        needs_nothing = target == above
+        if needs_nothing and (self.count == 1 or not self.null_parts):
+            return [_NOTHING]
+        # Nodes of a level with as many leaves of one target differ only in where they stand.
+        key = (level, real, target, above)
+        if key not in self._alike:
+            self._alike[key] = (node, self._of_node(level, node, above))
+        first, options = self._alike[key]
+        return [self._moved(option, level, node - first) for option in options]
+
+    @cached_property
+    def _alike(self) -> dict[tuple[int, int, int, int], tuple[int, list[_Option]]]:
+        return {}
+
+    def _moved(self, option: _Option, level: int, steps: int) -> _Option:
+        """Return a decomposition within the node that stands so many nodes further right."""
+        if not steps:
+            return option
+        step = steps * self.tree.width(level)
+        moved = [
+            ((below, node + step // self.tree.width(below)), coefficient)
+            for (below, node), coefficient in option.nodes
+        ]
+        return _Option(option.cost, tuple(moved))
+
+    def _leaves(self, before: Ints, level: int, node: int) -> int:
+        width = self.tree.width(level)
+        return int(before[(node + 1) * width] - before[node * width])
+
+    def _of_node(self, level: int, node: int, above: int) -> list[_Option]:
         options = self._below(level, node, above)
         coefficient = 1 if above == 0 else -1
         own = _Option(1, (((level, node), float(coefficient)),))
         options += [own.plus(rest) for rest in self._below(level, node, above + coefficient)]
-        return self._cheapest(options)
+        return nsmallest(self.count, options, key=attrgetter("cost"))
 
     def _below(self, level: int, node: int, above: int) -> list[_Option]:
         """Return the cheapest decompositions by descendants of a node."""
         if level == self.tree.height:
-            target = self.before[node + 1] - self.before[node]
+            target = self._leaves(self.chosen_before, level, node)
             return [_NOTHING] if above == target else []
         step = self.tree.children(level)
         merged = [_NOTHING]
         for child in range(node * step, (node + 1) * step):
             below = self.best(level + 1, child, above)
             if below == [_NOTHING]:
-                continue  # most children are wholly inside or outside
-            merged = self._cheapest([left.plus(right) for left, right in product(merged, below)])
+                continue  # padding, and what needs no node
+            merged = self._cheapest_pairs(merged, below)
         return merged
 
-    def _cheapest(self, options: list[_Option]) -> list[_Option]:
-        return nsmallest(self.count, options, key=attrgetter("cost"))
+    def _cheapest_pairs(self, left: list[_Option], right: list[_Option]) -> list[_Option]:
+        pairs = nsmallest(
+            self.count, product(left, right), key=lambda pair: pair[0].cost + pair[1].cost
+        )
+        return [one.plus(other) for one, other in pairs]
 
 
 def published_weights(joint: Sequence[Sequence[Decomposition]]) -> Floats:

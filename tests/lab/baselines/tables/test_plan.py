@@ -79,3 +79,28 @@ def test_the_marginal_of_the_asked_columns_has_the_exact_variance():
         plan_query(
             read(text, source), Source(published_table(columns, "mg", asked=("x",)).layout(1.0))
         )
+
+
+def test_the_partition_is_the_numbers_all_columns_or_those_that_are_named():
+    def rounded(partition):
+        layout = published_table(COLUMNS, "ahio", partition=partition).layout(1.0)
+        return layout.rounded_columns(0)
+
+    assert [rounded(each) for each in ("numbers", "all", ("home",))] == [(0,), (0, 1), (1,)]
+    for wrong in ("age", ("x",), ()):
+        with pytest.raises(ParameterError, match="`partition` must be 'numbers', 'all'"):
+            rounded(wrong)
+    with pytest.raises(ParameterError, match="methods amg, ahio, ehio, sr_hio"):
+        published_table(COLUMNS, "hio", partition="all")
+
+
+def test_everybody_can_be_partitioned_over_all_columns_in_a_simulation():
+    people = {
+        "age": np.arange(20_000) % 8,
+        "home": np.array(["flat", "house"])[np.arange(20_000) // 8 % 2],
+    }
+    for method in ("ahio", "ehio", "amg"):
+        plan = published_table(COLUMNS, method, fanout=2, partition="all")
+        database = sv.simulate(sv.Task("t", plan, 6.0), people, seed=2)
+        figure = database.sql("SELECT SUM(age) FROM people WHERE home = 'flat'").figure
+        assert abs(figure.value - 35_000) < FIVE_SIGMA * figure.error

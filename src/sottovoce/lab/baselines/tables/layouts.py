@@ -3,6 +3,7 @@
     hio         one report per record, about one layer that a public coin picks
     hi          a report about every layer, each for its part of the budget
     mg          one report about the finest layer, of all columns or of those that are asked about
+    amg         mg; the layer also holds the coin that rounds one number, which a public coin picks
     sc          a report about each level of every column, budgets split; conjunctions by products
     sc_sampled  a report about one level of every column
     sc_join     like sc, the same budget for every column, with a rounding coin for every number
@@ -17,12 +18,13 @@ Source: Wang 2021, sections 7.3 and 7.4; Xu 2020, sections 3 to 5.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import Any, ClassVar
 
 from sottovoce.errors import ParameterError
+from sottovoce.lab.baselines.tables.augmented_layers import AugmentedLayers
 from sottovoce.maths import exact
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.olh import OLH
@@ -46,6 +48,7 @@ class BaselineLayout(Layout):
 
     published: bool = False
     asked: tuple[str, ...] = ()  # the columns of a marginal; empty: all
+    partition: tuple[str, ...] = ()  # the columns with rounding coins; empty: all numbers
 
     lists: ClassVar[bool] = True  # whether people may have any number of records
     rounding: ClassVar[str] = "none"  # what the layers do with numbers
@@ -88,12 +91,28 @@ class BaselineLayout(Layout):
         """Return the columns of a table."""
         return tuple(range(len(self.attributes(table))))
 
+    def rounded_columns(self, table: int) -> tuple[int, ...]:
+        """Return the columns with rounding coins, among which people are partitioned.
+
+        Where ``partition`` names labels, their coins are collected and never read.
+        """
+        if self.rounding == "none":
+            return ()
+        if not self.partition:
+            return self.numbers(table)
+        return self._named(table, self.partition)
+
+    def _named(self, table: int, chosen: tuple[str, ...]) -> tuple[int, ...]:
+        """Return the columns of a table that have one of the chosen names."""
+        names = self.tables.records(table).names
+        return tuple(column for column in self.columns(table) if names[column] in chosen)
+
     def _rounding(self, table: int) -> dict[str, Any]:
         """Return how layers round numbers, or whether the layer of everything is left out."""
-        numbers = self.numbers(table)
         lists = bool(self.tables.most(table))
-        if numbers and self.rounding != "none":
-            return {"rounding": self._rounding_of(lists=lists), "groups": numbers}
+        rounded = self.rounded_columns(table)
+        if rounded:
+            return {"rounding": self._rounding_of(lists=lists), "groups": rounded}
         left_out = not lists and not (self.published and len(self.columns(table)) > 1)
         return {"first": int(left_out)}
 
@@ -141,18 +160,42 @@ class MG(BaselineLayout):
     name = "mg"
 
     def table_factors(self, table: int) -> list[Factor]:
-        names = self.tables.records(table).names
-        columns = tuple(
-            column
-            for column in self.columns(table)
-            if not self.asked or names[column] in self.asked
-        )
+        columns = self.asked_columns(table)
+        slot = self.finest_slot(table, columns)
+        return [Factor(table, columns, (slot,) * self.rows[table], known=False)]
+
+    def asked_columns(self, table: int) -> tuple[int, ...]:
+        """Return the columns of the marginal."""
+        columns = self._named(table, self.asked) if self.asked else self.columns(table)
         if not columns:
             raise ParameterError("`asked` must name at least one column of every table")
+        return columns
+
+    def finest_slot(
+        self, table: int, columns: tuple[int, ...], rounding: dict[str, Any] | None = None
+    ) -> Slot:
+        """Return a slot about single values of some columns."""
         levels = self.all_levels(table)
         finest = [levels[column][-1:] for column in columns]
-        slot = self.slot(LayerSettings(table, columns, finest, self.record_epsilon))
-        return [Factor(table, columns, (slot,) * self.rows[table], known=False)]
+        return self.slot(LayerSettings(table, columns, finest, self.record_epsilon, rounding or {}))
+
+
+class AMG(MG):
+    """MG with the coin of one number in the layer; a public coin picks the number."""
+
+    name = "amg"
+    rounding = "one"
+
+    def finest_slot(
+        self, table: int, columns: tuple[int, ...], rounding: dict[str, Any] | None = None
+    ) -> Slot:
+        rounded = tuple(column for column in self.rounded_columns(table) if column in columns)
+        if not rounded:
+            return super().finest_slot(table, columns)
+        slot = super().finest_slot(table, columns, {"rounding": "one", "groups": rounded})
+        family = AugmentedLayers.of_family(slot.family)
+        groups = [(*axes[:-1], replace(axes[-1], levels=(1,))) for axes in slot.groups]
+        return replace(slot, choice=replace(slot.choice, members=family), groups=tuple(groups))
 
 
 class HI(BaselineLayout):
@@ -243,5 +286,5 @@ class JoinSC(SC):
 
 
 LAYOUTS: dict[str, type[BaselineLayout]] = {
-    layout.name: layout for layout in (HIO, HI, MG, SC, SampledSC, JoinSC, AHIO, EHIO, SRHIO)
+    layout.name: layout for layout in (HIO, HI, MG, AMG, SC, SampledSC, JoinSC, AHIO, EHIO, SRHIO)
 }
