@@ -35,6 +35,7 @@ SPECIFIED_BY = {
     "lab/bench/discovery.py": "lab/test_bench.py",
     "lab/bench/growth.py": "lab/test_bench.py",
     "lab/bench/integrity.py": "lab/test_bench.py",
+    "lab/bench/javascript.py": "lab/test_bench.py",
     "lab/bench/load.py": "lab/test_bench.py",
     "lab/bench/marginals.py": "lab/test_bench.py",
     "lab/bench/moving.py": "lab/test_bench.py",

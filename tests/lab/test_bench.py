@@ -1,18 +1,21 @@
 """The benchmarks run end to end, and both sides of a race do the same job."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
 
 from sottovoce.errors import ParameterError
 from sottovoce.kernels.olh import support_counts
+from sottovoce.lab import browser
 from sottovoce.lab.bench import (
     TOPICS,
     affine,
     collecting,
     discovery,
     integrity,
+    javascript,
     marginals,
     olh,
     queries,
@@ -23,6 +26,8 @@ from sottovoce.lab.bench.privatizing import draw_blocks
 from sottovoce.lab.bench.report import page
 from sottovoce.lab.bench.row import BenchmarkRow, Goal
 from sottovoce.lab.seeded import SeededRng
+from sottovoce.mechanisms.affine_prefix import AffinePrefix
+from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.oue import OUE
 
 FIELDS = {"topic", "name", "figure", "unit", "against", "ratio", "goal", "met"}
@@ -50,6 +55,19 @@ def test_a_topic_runs_and_its_rows_have_the_documented_fields(topic, capsys):
         assert np.isfinite(row["figure"])
         assert (row["goal"] == "") == (row["met"] is None)
     assert len({row["name"] for row in rows}) == len(rows)
+
+
+def test_javascript_is_measured_where_it_is_installed():
+    """At this size the clock of a browser may not move; Node's does."""
+    cases = [
+        javascript.SpeedCase(GRR(1.0, 16), 64),
+        javascript.SpeedCase(AffinePrefix(1.0, 1 << 160), 64),
+    ]
+    measured = javascript.microseconds(cases)
+    assert ("Node" in measured) == (shutil.which("node") is not None)
+    assert ("Chromium" in measured) == (browser.find() is not None)
+    assert all(len(times) == len(cases) and min(times) >= 0 for times in measured.values())
+    assert min(measured.get("Node", [1.0])) > 0
 
 
 def test_tables_go_to_standard_output_and_progress_to_standard_error(capsys):

@@ -10,6 +10,8 @@ import * as tokens from "../dist/wire/tokens.js";
 import { changedTask, goldenTasks, seeded } from "./hostile.js";
 import { RecordedRng } from "./recorded_rng.js";
 
+export { microseconds } from "./speed.js";
+
 const READERS = { domain: readDomain, encoding: readEncoding, family: readFamily };
 const MAX_TRIES = 4000; // devices until enough of them are asked in the opening round
 

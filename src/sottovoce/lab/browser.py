@@ -29,6 +29,12 @@ def find() -> str | None:
     return next((path for path in map(shutil.which, NAMES) if path), None)
 
 
+def flags(profile: str) -> list[str]:
+    """Return the flags of a quiet browser without a window, which keeps its files in a folder."""
+    sandbox = ("--no-sandbox",) if os.geteuid() == 0 else ()  # it does not work for root
+    return [*_QUIET, *sandbox, f"--user-data-dir={profile}"]
+
+
 def answer(collector: str, task: str, people: Sequence[Mapping[str, Any]]) -> int:
     """Let people answer a task in a web page; return how many messages the collector accepted."""
     browser = find()
@@ -37,9 +43,7 @@ def answer(collector: str, task: str, people: Sequence[Mapping[str, Any]]) -> in
     with _Host(people) as host, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         query = urlencode({"collector": collector, "task": task})
         address = f"http://127.0.0.1:{host.server_port}/?{query}"
-        # Chromium's sandbox does not work for root.
-        sandbox = ("--no-sandbox",) if os.geteuid() == 0 else ()
-        command = [browser, *_QUIET, *sandbox, f"--user-data-dir={profile}", address]
+        command = [browser, *flags(profile), address]
         with subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         ) as process:

@@ -1,5 +1,6 @@
 """One answer on a device: the report of one person, beside an array of one person; and the whole
-answer with its envelope and the ledger's durable commit, beside a bare commit.
+answer with its envelope and the ledger's durable commit, beside a bare commit.  The same reports
+in JavaScript stand beside those in Python.
 """
 
 import sqlite3
@@ -13,6 +14,7 @@ import numpy as np
 from sottovoce.client.client import Client
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.core.rng import SystemRng
+from sottovoce.lab.bench.javascript import SpeedCase, microseconds
 from sottovoce.lab.bench.row import BenchmarkRow, Goal
 from sottovoce.lab.bench.timing import race, scaled, timed
 from sottovoce.maths.hashing import indices_of
@@ -28,6 +30,7 @@ from sottovoce.tasks.task import Task
 VALUE = 7
 ANSWERS = 200
 LARGE_CAP = 1e6
+IN_JAVASCRIPT = Goal("ratio", "<=", 1.0)
 DURABLE = Goal("ratio", "<=", 2.0)
 # Each with the answers of one run, and the microseconds that one may take.
 DEVICES: tuple[tuple[Mechanism, int, float], ...] = (
@@ -41,10 +44,24 @@ DEVICES: tuple[tuple[Mechanism, int, float], ...] = (
 
 def rows(scale: float) -> Iterator[BenchmarkRow]:
     """Yield the microseconds of one answer for the mechanisms that devices use most."""
-    for mechanism, answers, microseconds in DEVICES:
-        yield _answered(mechanism, scaled(answers, scale), microseconds)
+    python = []
+    for mechanism, answers, limit in DEVICES:
+        row = _answered(mechanism, scaled(answers, scale), limit)
+        python.append(row.figure)
+        yield row
+    yield from _in_javascript(python, scale)
     yield _enveloped(scaled(ANSWERS, scale))
     yield _committed(scaled(ANSWERS, scale))
+
+
+def _in_javascript(python: list[float], scale: float) -> Iterator[BenchmarkRow]:
+    """Yield the reports of Node and of Chromium, as far as they are here."""
+    cases = [SpeedCase(mechanism, scaled(answers, scale)) for mechanism, answers, _ in DEVICES]
+    for platform, times in microseconds(cases).items():
+        for case, time, in_python in zip(cases, times, python, strict=True):
+            name = f"{_name(case.mechanism)}, {platform}"
+            ratio = time / in_python
+            yield BenchmarkRow("devices", name, time, "us", "Python", ratio, IN_JAVASCRIPT)
 
 
 def _enveloped(answers: int) -> BenchmarkRow:
@@ -95,7 +112,7 @@ def _clients(number: int, ledger: DiskLedger) -> list[Client]:
     return clients
 
 
-def _answered(mechanism: Mechanism, answers: int, microseconds: float) -> BenchmarkRow:
+def _answered(mechanism: Mechanism, answers: int, limit: float) -> BenchmarkRow:
     rng = SystemRng()
     value = indices_of([VALUE], (mechanism.size - 1).bit_length())
 
@@ -110,8 +127,11 @@ def _answered(mechanism: Mechanism, answers: int, microseconds: float) -> Benchm
     ours, array = race(alone, as_array)
     each = ours.cpu / answers
     each_array = array.cpu / max(1, answers // 10)
-    name = f"one answer, {mechanism.kind}, 2^{(mechanism.size - 1).bit_length()} values"
-    goal = Goal("figure", "<=", microseconds)
+    goal = Goal("figure", "<=", limit)
     return BenchmarkRow(
-        "devices", name, 1e6 * each, "us", "an array of one", each / each_array, goal
+        "devices", _name(mechanism), 1e6 * each, "us", "an array of one", each / each_array, goal
     )
+
+
+def _name(mechanism: Mechanism) -> str:
+    return f"one answer, {mechanism.kind}, 2^{(mechanism.size - 1).bit_length()} values"
