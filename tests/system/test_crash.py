@@ -5,12 +5,15 @@ The short form of ``make soak``: some deaths at random moments, some at the poin
 writes.
 """
 
+import multiprocessing
+import socket
 import threading
 import time
 from itertools import count
 
 import pytest
 
+from system import forking
 from system.crash import Database, Kill, Scenario, Trial
 from system.servers import Server, Wire
 
@@ -143,3 +146,18 @@ def test_a_clock_that_jumps_loses_nothing_and_holds_up_nothing(tmp_path):
     result = Trial(tmp_path / "data", 5, Scenario(kills, jumps=jumps)).run()
     assert result.findings == []
     assert result.kills.total() == len(kills), result
+
+
+def test_a_collector_that_dies_while_it_asks_for_a_worker_ends_no_other(tmp_path):
+    """The process that forks servers and workers goes on when somebody leaves before asking."""
+    server = Server(tmp_path / "data")
+    try:
+        with socket.socket(socket.AF_UNIX) as asking:
+            asking.connect(forking.address()[forking.ADDRESS])
+        worker = multiprocessing.get_context("forkserver").Process(target=int)
+        worker.start()
+        worker.join()
+        assert worker.exitcode == 0
+        assert server.alive
+    finally:
+        server.discard()
