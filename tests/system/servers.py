@@ -17,6 +17,7 @@ from unittest.mock import patch
 from urllib.parse import urlsplit
 
 from sottovoce.collector.store.base import Store
+from sottovoce.web.waiting import DATABASE_SECONDS, when_available
 from system import forking
 from system.serving import run_forked
 
@@ -208,11 +209,14 @@ def bearer(token: str) -> str:
 
 
 def open_store(folder: Path, database: str = "") -> Store:
-    """Open the store that a server of this folder and database has, or had."""
+    """Open the store that a server of this folder and database has, or had.
+
+    A database that a trial has just restarted is waited for, as a server does.
+    """
     if database:
         from sottovoce.collector.store.postgres import PostgresStore
 
-        return PostgresStore(database)
+        return when_available(lambda: PostgresStore(database), DATABASE_SECONDS)
     from sottovoce.collector.store.sqlite import SqliteStore
 
     folder.mkdir(parents=True, exist_ok=True)
