@@ -24,8 +24,8 @@ from sottovoce.lab.experiments.poisoning.scenario import (
 )
 
 # No seed from here on was looked at before the tests were as they are.
-FIRST_SEED = 5_261_000
-CLEAN_SEED = 5_900_000
+FIRST_SEED = 6_474_000
+CLEAN_SEED = 6_900_000
 CLEAN_AT_ONCE = 10  # rounds of one piece
 
 MAIN = (
@@ -255,8 +255,7 @@ _HEAD = """# Poisoned frequency collections
 Printed by `python -m sottovoce.lab.experiments.poisoning`.  100,000 reports, 1,024 values, a Zipf
 population with exponent 1.3, epsilon 1, 10 unpopular targets and 5 % false reports, unless a row
 says otherwise.  Populations, targets, honest and false reports are drawn anew for every seed.  No
-seed was looked at while the tests were written.  The rule for intervals was chosen after a look at
-those of their table.
+seed was looked at while the tests and the corrections were written.
 
 RIA: follow the protocol for a target.  SPA: always support one target.  MGA-t: search t seeds for
 the one that puts the most targets into one bucket, and name it.  Ours knows neither targets nor
