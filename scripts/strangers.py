@@ -5,7 +5,9 @@ headers or bodies one byte a second and two analysts ask queries that compute al
 (``tests/system/strangers.py``).  The 99th percentile of the uploads may at most double.
 
 The measurement is made twice, with the data in memory and on a disk: an upload waits for the disk
-to have it, and where other work keeps the disk busy, the waits for it may hide what strangers do.
+to have it, and a machine whose cores are busy may have a slow disk.  A control says how slow:
+uploads while processes that only count take the place of the queries.  Where it is slower than
+uploads alone, it is what uploads among strangers are compared with.
 What was seen goes to ``docs/evidence/strangers.md``; anything wrong makes the exit code 1.
 """
 
@@ -48,7 +50,7 @@ def main() -> None:
     findings = [
         f"{name}: {finding}"
         for name, comparison in comparisons.items()
-        for finding in [*comparison.findings, *_growth(comparison.uploads())]
+        for finding in [*comparison.findings, *_growth(comparison)]
     ]
     EVIDENCE.write_text("\n".join(page(size, comparisons, findings)) + "\n", encoding="utf-8")
     for finding in findings:
@@ -56,10 +58,15 @@ def main() -> None:
     sys.exit(bool(findings))
 
 
-def _growth(uploads: Ratio) -> list[str]:
-    if uploads.value <= MAX_RATIO:
-        return []
-    return [f"the 99th percentile of uploads grows {uploads.value:.2f} times"]
+def _growth(comparison: Comparison) -> list[str]:
+    ratio = _judged(comparison).value
+    return [f"the 99th percentile of uploads grows {ratio:.2f} times"] if ratio > MAX_RATIO else []
+
+
+def _judged(comparison: Comparison) -> Ratio:
+    """Return the growth over uploads alone, or over the control where that is slower."""
+    growths = comparison.uploads(), comparison.uploads_beyond_busy()
+    return min(growths, key=lambda growth: growth.value)
 
 
 def arguments() -> argparse.Namespace:
@@ -85,7 +92,8 @@ def page(size: Size, comparisons: dict[str, Comparison], findings: list[str]) ->
     yield "# Uploads among strangers\n"
     yield "Written by `scripts/strangers.py`, part of `make soak`.\n"
     yield f"Uploads of one report each, 200 a second over 4 connections. Phases of {size.seconds:g}"
-    yield f"seconds take turns, {size.pairs} of each on one server: alone, and while"
+    yield f"seconds take turns, {size.pairs} of each on one server: alone; in the control, while"
+    yield "two processes that only count keep the same cores busy as queries would; and while"
     yield f"{size.connections} connections send their headers or bodies one byte a second and two"
     yield f"analysts ask `{QUERY}`"
     yield f"over {size.people:,} people, one query after another. Latency counts from the moment"
@@ -95,14 +103,23 @@ def page(size: Size, comparisons: dict[str, Comparison], findings: list[str]) ->
     yield ""
     yield "Percentiles of all phases together, in milliseconds, and their ratio with a 95 %"
     yield "interval (bootstrap over pairs of phases). For the 99th percentile of uploads"
-    yield f"a ratio of at most {MAX_RATIO:g} is allowed."
+    yield f"a ratio of at most {MAX_RATIO:g} is allowed, over uploads alone or, where the machine"
+    yield "itself is slower when it is busy, over the control."
     yield ""
-    yield "| data on | what | alone | among strangers | ratio | interval |"
+    yield "| data on | what | before | then | ratio | interval |"
     yield "|---|---|---:|---:|---:|---|"
     for name, comparison in comparisons.items():
         for percentile in (50, 90, 99):
-            yield _row(name, f"uploads, {percentile} %", comparison.uploads(percentile))
-        yield _row(name, "writes and syncs of the probe, 99 %", comparison.syncs())
+            what = f"uploads, {percentile} %: alone, among strangers"
+            yield _row(name, what, comparison.uploads(percentile))
+        what = "uploads, 99 %: alone, in the control"
+        yield _row(name, what, comparison.uploads_when_busy())
+        what = "uploads, 99 %: in the control, among strangers"
+        yield _row(name, what, comparison.uploads_beyond_busy())
+        what = "writes and syncs of the probe, 99 %: alone, among strangers"
+        yield _row(name, what, comparison.syncs())
+        what = "writes and syncs of the probe, 99 %: alone, in the control"
+        yield _row(name, what, comparison.syncs_when_busy())
     yield ""
     for name, comparison in comparisons.items():
         yield _told(name, comparison)
@@ -116,12 +133,13 @@ def _row(name: str, what: str, found: Ratio) -> str:
 
 
 def _told(name: str, comparison: Comparison) -> str:
-    uploads = sum(len(phase.latencies) for phase in (*comparison.alone, *comparison.among))
+    phases = (*comparison.alone, *comparison.among, *comparison.control)
+    uploads = sum(len(phase.latencies) for phase in phases)
     return (
         f"- On {name} {uploads:,} uploads were accepted, strangers opened {comparison.opened:,}\n"
         f"  connections, because the collector closes slow ones, and {comparison.answered} queries"
         " were answered.\n"
-        f"  {_verdict(comparison.uploads())} The load average of the machine, everything included,"
+        f"  {_verdict(_judged(comparison))} The load average of the machine, everything included,"
         f"\n  was {comparison.load_before:.1f} before."
     )
 

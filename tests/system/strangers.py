@@ -9,12 +9,19 @@ Both circumstances take turns, in many short phases on one server, so that what 
 does hits both alike.  An upload waits for the disk to have it, so a probe beside the server writes
 and syncs a page of its own again and again on the same file system: its times say what the disk did
 in the same phases.
+
+A machine whose cores are busy may be slow for everybody, its disk included.  So a third kind of
+phase is a control: no strangers, and in place of queries as many processes that only count, as
+low in priority and on the same cores.  What uploads take there is the machine's doing, not the
+collector's.
 """
 
 import asyncio
 import json
 import multiprocessing
 import os
+import subprocess
+import sys
 import threading
 import time
 from base64 import b64encode
@@ -44,6 +51,13 @@ SETTLING = 1.0  # seconds before a phase counts, so that nothing of the one befo
 BOOTSTRAPS = 1_000
 SLOW_HEADERS = b"POST /v1/tasks/steady/reports HTTP/1.1\r\nhost: a\r\nx-slow: "
 SLOW_BODY = b"POST /v1/tasks/steady/reports HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000\r\n\r\n{"
+_COUNTING = """
+import os
+os.nice(10)
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[1:] or [0])
+while True:
+    pass
+"""
 QUERY = "SELECT age, kind, COUNT(*), SUM(age), STDDEV(age) FROM people GROUP BY age, kind"
 
 COLLECTION = Collection(minimum=50, grace=0)
@@ -73,6 +87,7 @@ class Size:
     people: int
     seconds: float
     pairs: int = 1
+    query: str = QUERY
     options: dict[str, float] = field(default_factory=dict)  # of the server
 
 
@@ -120,6 +135,7 @@ class Comparison:
     size: Size
     alone: list[Phase] = field(default_factory=list)
     among: list[Phase] = field(default_factory=list)
+    control: list[Phase] = field(default_factory=list)  # the machine busy with other things
     answered: int = 0  # queries
     opened: int = 0  # connections of strangers, those included that the server has closed
     findings: list[str] = field(default_factory=list)
@@ -127,12 +143,27 @@ class Comparison:
 
     def uploads(self, percentile: float = 99) -> Ratio:
         """Return by how much a percentile of the latencies of uploads grows."""
-        alone = [phase.latencies for phase in self.alone]
-        return ratio(alone, [phase.latencies for phase in self.among], percentile)
+        return ratio(_latencies(self.alone), _latencies(self.among), percentile)
+
+    def uploads_when_busy(self) -> Ratio:
+        """Return by how much the 99th percentile of uploads grows beside processes that count."""
+        return ratio(_latencies(self.alone), _latencies(self.control))
+
+    def uploads_beyond_busy(self) -> Ratio:
+        """Return how the 99th percentile among strangers compares with that of the control."""
+        return ratio(_latencies(self.control), _latencies(self.among))
 
     def syncs(self) -> Ratio:
         """Return by how much the 99th percentile of the probe's syncs grows."""
         return ratio([phase.syncs for phase in self.alone], [phase.syncs for phase in self.among])
+
+    def syncs_when_busy(self) -> Ratio:
+        """Return the same of syncs beside processes that count."""
+        return ratio([phase.syncs for phase in self.alone], [phase.syncs for phase in self.control])
+
+
+def _latencies(phases: Sequence[Phase]) -> list[list[float]]:
+    return [phase.latencies for phase in phases]
 
 
 def measure(
@@ -157,7 +188,8 @@ def measure(
             comparison.findings.append("the server did not end within its grace period")
     finally:
         server.discard()
-    refused = sum(phase.refused for phase in (*comparison.alone, *comparison.among))
+    phases = (*comparison.alone, *comparison.among, *comparison.control)
+    refused = sum(phase.refused for phase in phases)
     if refused:
         comparison.findings.append(f"{refused} uploads were not accepted")
     return comparison
@@ -174,9 +206,12 @@ def _said(comparison: Comparison) -> str:
 def _run_pair(
     server: Server, folder: Path, strangers: "_Strangers", tokens: list[str], found: Comparison
 ) -> None:
-    """Upload alone, and then while strangers hold connections and analysts ask."""
+    """Upload alone, while strangers hold connections and analysts ask, and in the control."""
     time.sleep(SETTLING)
     found.alone.append(_upload(server, folder, found.size.seconds))
+    with _counting(len(tokens)):
+        time.sleep(SETTLING)
+        found.control.append(_upload(server, folder, found.size.seconds))
     with strangers.present(), _analysts(server, tokens, found):
         time.sleep(SETTLING)
         found.among.append(_upload(server, folder, found.size.seconds))
@@ -328,10 +363,22 @@ async def _hold_and_wait(host: str, port: int, connections: int, wanted: Any, op
 
 
 @contextmanager
+def _counting(count: int) -> Iterator[None]:
+    """Keep as many processes busy as there are analysts, in the place of their queries."""
+    processes = [subprocess.Popen([sys.executable, "-c", _COUNTING]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
 def _analysts(server: Server, tokens: list[str], comparison: Comparison) -> Iterator[None]:
     """Let every analyst ask one query after another, and wait for the answer to the last."""
     leaving = threading.Event()
-    content = json.dumps({"task": "table", "sql": QUERY}).encode()
+    content = json.dumps({"task": "table", "sql": comparison.size.query}).encode()
 
     def ask(token: str) -> None:
         wire = Wire(server.address, timeout=1300)

@@ -5,6 +5,7 @@ Only the fields listed here are written: there is none for payloads, ids, tokens
 
 import json
 import logging
+import re
 import sys
 import traceback
 from typing import Any
@@ -23,6 +24,7 @@ FIELDS = (
     "error",
     "where",
 )
+_GAP = re.compile(r"%[sdr]")  # in a message, for one of its arguments
 
 
 class JsonLines(logging.Formatter):
@@ -52,12 +54,12 @@ def _event(record: logging.LogRecord) -> str:
     """Return what happened, without anything that a client may have sent.
 
     Messages of other libraries may quote requests.  Those of uvicorn are constants with gaps for
-    addresses and names: the constant is shown, with its gaps empty.
+    addresses and names: the constant is shown, with dots for its gaps.
     """
     if record.name.startswith("sottovoce"):
         return record.getMessage()
     if record.name.startswith("uvicorn"):
-        return f"{record.name}: {str(record.msg).strip()}"
+        return f"{record.name}: {_GAP.sub('...', str(record.msg).strip())}"
     return record.name
 
 
