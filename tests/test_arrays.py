@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sottovoce.arrays import grouped
 
 
-@given(st.lists(st.integers(-5, 5)))
+@given(st.lists(st.integers(-5, 5)) | st.lists(st.sampled_from([0, 1, 65_535, 65_536])))
 def test_every_position_stands_once_under_its_key(keys):
     array = np.array(keys, np.int64)
     groups = grouped(array)

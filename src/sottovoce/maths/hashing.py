@@ -121,7 +121,7 @@ def masks(seeds: Longs, bits: int, rank: int) -> tuple[npt.NDArray[Any], npt.NDA
     seeds = np.asarray(seeds, np.uint64)
     if bits <= MAX_INTEGER_BITS:
         return _narrow_masks(seeds, bits, rank)
-    table = _drawn_one_by_one(seeds, bits, rank)
+    table = _wide_attempts(seeds, bits, rank)
     offsets = _packed_bits(table[:, row, -1] >> np.uint32(31) for row in range(rank))
     table[:, :, -1] &= np.uint32(_low_bits(bits % 32))
     return table, offsets
@@ -321,6 +321,24 @@ def dependent_seeds(rows: npt.NDArray[Any]) -> Bools:
             np.minimum(rows[row], rows[row] ^ earlier, out=rows[row])
         np.minimum(least, rows[row], out=least)
     return np.asarray(least == 0)
+
+
+def _wide_attempts(seeds: Longs, bits: int, rank: int) -> Words:
+    """Return (users, rank, words): the accepted attempts of each seed, of 64 bits and more.
+
+    The first ``rank`` attempts of nearly all seeds are accepted, because already their first 64
+    bits are independent.  The other seeds are drawn again one by one.
+    """
+    table = np.empty((len(seeds), rank, bits // 32 + 1), np.uint32)
+    for block in _blocks(len(seeds), _BLOCK):
+        keys = _keys(seeds[block])
+        for row in range(rank):
+            table[block, row] = _attempt(keys, row, bits)
+        leading = np.ascontiguousarray(_joined_words(table[block, :, :2]).T)
+        doubtful = np.flatnonzero(dependent_seeds(leading)) + block.start
+        if len(doubtful):
+            table[doubtful] = _drawn_one_by_one(seeds[doubtful], bits, rank)
+    return table
 
 
 def _drawn_one_by_one(seeds: Longs, bits: int, rank: int) -> Words:
