@@ -78,6 +78,7 @@ test: setup $(SPARK)
 papers: setup
 	$(BIN)/pytest -n 2 --dist worksteal tests/papers
 	$(BIN)/pytest -n 2 --dist worksteal -m papers --ignore tests/papers
+	$(BIN)/pytest -n 2 --dist worksteal --hypothesis-profile thorough tests/properties
 	$(BIN)/sottovoce lab all --size full --docs docs
 
 soak: setup

@@ -12,8 +12,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 from hypothesis import settings
 
 # The first example may compile a kernel: no deadline, and examples that do not change from run to
-# run.
-settings.register_profile("house", deadline=None, derandomize=True)
+# run.  `make papers` asks for the thorough profile.
+settings.register_profile("house", deadline=None, derandomize=True, max_examples=30)
+settings.register_profile("thorough", deadline=None, derandomize=True, max_examples=200)
 settings.load_profile("house")
 
 # Every commit of a store or a ledger waits for the disk, and tests commit by the ten thousand.  In

@@ -111,6 +111,7 @@ def test_a_broken_oracle_is_caught(twin, epsilon):
     assert max(scores(twin.__base__(epsilon, SIZE), errors)) > FIVE_SIGMA
 
 
+@pytest.mark.papers
 @pytest.mark.parametrize("kind", [GRR, OUE, OLH, AffineResponse])
 def test_the_variance_of_rare_values_is_not_that_of_all(kind):
     """Wang 2021, equation 3.3 drops the held term: at epsilon 4 it adds 21 % to the error of OUE,

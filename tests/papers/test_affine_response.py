@@ -169,6 +169,7 @@ def test_errors_over_a_zipf_population_are_the_exact_ones(size, epsilon):
     assert abs(ratio - 1) < FIVE_SIGMA * sigma
 
 
+@pytest.mark.papers
 def test_small_domains_err_less_than_with_independent_hashes():
     """At 16 values and epsilon 1 the variance is 0.85 of that of OLH with as many buckets: whose
     law is caught.
@@ -279,6 +280,7 @@ def covered(affine, truth, runs, seed):
     return hits / runs
 
 
+@pytest.mark.papers
 def test_without_the_permutation_intervals_of_aligned_ranges_fail_at_sixteen_bits():
     """Two collections in five have no report that answers, 1 - exp(-20,000 * 3/65,535) = 60 % have;
     with pi, 95 %.

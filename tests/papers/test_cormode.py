@@ -111,6 +111,7 @@ def test_single_attributes_are_as_well_known_by_four_methods():
     assert max(exact) < 1.0001 * min(exact)
 
 
+@pytest.mark.papers
 def test_whole_records_take_over_where_tables_have_more_than_half_of_the_attributes():
     """Figure 5: taxi trips, eight attributes; by the exact errors the two cross between four and
     five.

@@ -101,6 +101,7 @@ def table(request):
     return cells
 
 
+@pytest.mark.papers
 @pytest.mark.parametrize(("data", "scheme"), TABLE)
 def test_hit_rates_are_the_published_ones(table, data, scheme):
     """Table 5.2, Linear and Beta: within .06, and five standard errors of a small table."""
@@ -207,6 +208,7 @@ def test_padding_and_sampling_finds_less_at_small_epsilon(table, data, epsilon):
     assert (adaptive - hit) / np.hypot(error, spread) > 4
 
 
+@pytest.mark.papers
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("data", ["linear", "beta"])
 def test_the_error_falls_as_more_items_are_sought(data, scheme):
@@ -266,6 +268,7 @@ def kosarak(request):
     }
 
 
+@pytest.mark.papers
 def test_a_large_domain_is_searched_as_published(kosarak):
     """Table 5.3, Kosarak, epsilon 2, R = 5: ARBS within .10 and falling with k; five standard
     errors more in few runs.
@@ -354,6 +357,7 @@ def test_the_laplace_data_can_be_pruned_and_the_plan_is_silent_where_it_works():
         assert low < hit < high
 
 
+@pytest.mark.papers
 def test_adapting_leaves_less_doubt():
     """Figure 5.7, Linear 45, epsilon 3, R = 10: Delta of ARBS < ARBSF < even sampling (.944, .987,
     .998).
@@ -371,6 +375,7 @@ def test_adapting_leaves_less_doubt():
         assert (high - low) / np.hypot(error, spread) > 4
 
 
+@pytest.mark.papers
 @pytest.mark.parametrize("data", ["linear 45", "beta"])
 @pytest.mark.parametrize("epsilon", [2.0, 3.0])
 def test_more_rounds_hardly_matter(data, epsilon):
@@ -384,6 +389,7 @@ def test_more_rounds_hardly_matter(data, epsilon):
     assert abs(many[0] - few[0]) < 0.04
 
 
+@pytest.mark.papers
 @pytest.mark.parametrize("data", ["linear", "beta"])
 def test_one_user_at_a_time_is_no_better_than_twenty_rounds(data):
     """Figure 5.8, epsilon 2: NCR of the sequential scheme within .06 of that of 20 rounds."""

@@ -61,6 +61,7 @@ def test_e6_1_the_share_is_wrong_at_a_large_epsilon():
     assert np.abs(shares_found(attacked(2), 2) - 0.25).max() <= 0.03
 
 
+@pytest.mark.papers
 def test_e6_2_the_share_grows_with_the_true_one():
     found = np.array([shares_found(attacked(2, share=share), 2).mean() for share in SHARES])
     assert (np.diff(found) > 0).all()

@@ -297,6 +297,7 @@ def test_a_survey_errs_less_than_four_histograms_on_a_quarter_of_the_budget():
     assert abs(ratio - 5.411) < FIVE_SIGMA * sigma
 
 
+@pytest.mark.papers
 def test_the_error_of_a_survey_includes_who_was_asked():
     """Section 3.4.2 leaves out that a group is a sample: Q^2 Var(N) + n f (1-f)(Q-1), f = 0.3,
     epsilon = 4, n = 20,000.

@@ -85,6 +85,7 @@ def apart(these, those):
     )
 
 
+@pytest.mark.papers
 def test_the_largest_of_many_unheld_estimates_stand_for_all_of_them():
     whole, short = listed(), unlisted()
     print("found", whole.mean(), short.mean(), "sigma apart", apart(whole, short))
@@ -119,6 +120,7 @@ def test_figure_4_2_few_groups_beat_one_bit_per_group(epsilon):
     assert f1_scores(pem(), epsilon).mean() - f1_scores(one_bit(), epsilon).mean() >= 0.35
 
 
+@pytest.mark.papers
 @pytest.mark.parametrize("plan", [pem(), one_bit()], ids=["few groups", "one bit per group"])
 def test_figure_4_2_f1_and_the_rank_of_what_is_found_move_together(plan):
     truth = most_frequent(geometric(), TOP)

@@ -196,6 +196,7 @@ def test_the_top_is_made_of_items_pairs_and_triples(sets):
     )
 
 
+@pytest.mark.papers
 def test_svsm_finds_most_of_the_top_sets(mined):
     """Figure 5.4: .7 at epsilon 1, .9 at epsilon 2."""
     assert 0.58 <= mined[1.0][0] <= 0.80, mined

@@ -75,6 +75,7 @@ def test_pearsons_statistic_of_dependent_pairs_is_near_the_true_one():
     assert np.abs(medians / true - 1).max() < 0.15
 
 
+@pytest.mark.papers
 @pytest.mark.parametrize("method", ["inp_ht", "marg_ps"])
 def test_the_test_that_knows_the_noise_tells_pairs_apart_and_pearsons_does_not(method):
     """Dependent pairs are rejected in 95 % or more, independent ones in 12 % or less, by Pearson's
@@ -97,6 +98,7 @@ def test_genuine_trips_are_told_apart_as_well():
     assert sum(test.naive > 3.841 for test in tests[3:]) >= 2
 
 
+@pytest.mark.papers
 def test_trees_of_data_with_clear_structure_have_most_of_the_information():
     """Cormode 2018, Figure 8; over 30 runs seen .78, .95, .99, 1.00 (InpHT) and .61, .84, .95, 1.00
     (MargPS).
@@ -159,6 +161,7 @@ def test_whole_tables_and_all_marginals_are_worse_than_ft_with_sixteen_attribute
     assert means["calm"] < means["inp_ht"] < min(means["fc"], means["am"])
 
 
+@pytest.mark.papers
 @pytest.mark.parametrize("epsilon", [0.6, 2.0])
 def test_calm_is_not_worse_than_ft_even_with_eight_attributes(epsilon):
     """Figure 6.4; over 20 runs FT/CALM was 2.3, 1.7, 2.0, 2.1, 2.9 at epsilon .2, .6, 1, 1.4, 2."""
@@ -333,6 +336,7 @@ def heat(number, size, epsilon, runs=10):
     return error
 
 
+@pytest.mark.papers
 def test_more_pairs_are_better_and_a_large_epsilon_wants_larger_views():
     """Figure 6.7; over 10 runs at epsilon .6, 4, 8, 16, 28 pairs: .0099, .0073, .0047, .0075,
     triples .0076, .0063, .0071, .0064; at epsilon 2, 16 views: pairs .0022, triples .0005.

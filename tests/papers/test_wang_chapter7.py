@@ -141,6 +141,7 @@ def mean(method, sizes, volume):
     return across(method, sizes, volume)[0]
 
 
+@pytest.mark.papers
 @pytest.mark.parametrize("sizes", [(256, 256), (1024, 64)])
 def test_with_two_columns_marginals_are_better_for_small_boxes_only(sizes):
     """Figures 7.5 and 7.6."""
@@ -229,6 +230,7 @@ def holders(people, name):
     return one & (people["o0"] >= low) & (people["o0"] <= high)
 
 
+@pytest.mark.papers
 @pytest.mark.parametrize("name", SHOP_WHERE)
 def test_averages_get_better_with_epsilon(shop, name):
     """Tables 7.2 and 7.3: the median error falls from epsilon to epsilon."""

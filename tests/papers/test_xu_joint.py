@@ -135,6 +135,7 @@ def closed(rows, epsilon):
     return 16 * 16 * (10 / rows) ** 2 * rows * first * second * 1e6 / 5.5 / 1e12
 
 
+@pytest.mark.papers
 @pytest.mark.parametrize(("epsilon", "first"), [(2.0, 0.81), (5.0, 0.009)])
 def test_more_reported_records_make_joins_worse_as_in_figure_8(epsilon, first):
     found = []
@@ -181,6 +182,7 @@ def check(condition, inside, nodes):
     return np.sqrt(stated * ALL / HOUSEHOLDS)
 
 
+@pytest.mark.papers
 def test_groups_have_nearly_equal_errors_and_the_largest_stands_out():
     """Figures 11 and 12: people in the largest city by race; 4.4e5 for the largest, 3.3e5 to 3.4e5
     for the others.
@@ -224,6 +226,7 @@ def ratios(request):
     return contested(tuple(CONTESTS[place] for place in request.param), 80_000, ("ADD", "RDC"))
 
 
+@pytest.mark.papers
 def test_our_answers_need_less_than_half_of_the_people_that_the_best_published_ones_need(ratios):
     """Squared errors against the best of HIO, AHIO and EHIO, their ranges added up or combined, on
     the same people.

@@ -156,6 +156,7 @@ def average_error(database, condition, options):
     return np.sqrt((z**2).sum() * PERSONS / 3e6), np.sqrt((z**4).sum()) / (2 * (z**2).sum())
 
 
+@pytest.mark.papers
 @pytest.mark.parametrize("epsilon", TABLE_2)
 def test_standard_errors_of_table_2(epsilon, monkeypatch):
     """One collection of a fifteenth of the people, errors scaled; rounding is spread over all three
