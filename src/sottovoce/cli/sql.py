@@ -48,10 +48,13 @@ def command(query: str, task: str, *, as_json: bool, **options: Any) -> None:
 
     Tables are joined on uid. A query costs nobody any privacy: ask as many as you like.
 
-    \b sottovoce sql "SELECT AVG(amount) FROM users JOIN txn USING (uid) WHERE age < 40" --task shop
-    --data DIR sottovoce sql "SELECT state, COUNT(*) FROM users GROUP BY state" --task shop --data
-    DIR --plot states.png sottovoce sql "EXPLAIN SELECT COUNT(*) FROM users WHERE age < 40" --task
-    shop --data DIR --users 100000
+    \b
+    sottovoce sql "SELECT AVG(amount) FROM users JOIN txn USING (uid) WHERE age < 40" \\
+      --task shop --data DIR
+    sottovoce sql "SELECT state, COUNT(*) FROM users GROUP BY state" \\
+      --task shop --data DIR --plot states.png
+    sottovoce sql "EXPLAIN SELECT COUNT(*) FROM users WHERE age < 40" \\
+      --task shop --data DIR --users 100000
     """
     if options["url"]:
         _show_remote(query, task, options, as_json=as_json)
