@@ -160,6 +160,9 @@ def test_commands_reach_a_collector_by_its_address(served, tmp_path):
     assert (tmp_path / "pets.png").stat().st_size > 1000
     counted = run("sql", "SELECT COUNT(*) AS number FROM people", "--task", "people", "--json")
     assert json.loads(counted.stdout)["numbers"] == ["number"]
+    described = run("sql", "DESCRIBE people", "--task", "people").stdout
+    assert "Rome, Oslo" in described
+    assert "{" not in described
     assert "pets" in run("task", "list").stdout
     assert "epsilon 2" in run("task", "show", "pets").stdout
     assert json.loads(run("task", "show", "pets", "--json").stdout)["users"] == 100

@@ -83,8 +83,12 @@ def _show_remote(query: str, task: str, options: dict[str, Any], *, as_json: boo
         answer.plot(options["plot_path"])
     if as_json:
         print_json(answer.to_dict())
-    else:
+    elif "rows" in answer.content:
         click.echo(str(answer))
+    else:
+        from sottovoce.plans.tables.result import Explanation
+
+        click.echo(str(Explanation(answer.content)))
 
 
 @contextmanager
