@@ -14,7 +14,7 @@ WORKERS ?= 3
 # Keep bytecode: tests start many processes, and each would compile the package and the assertions anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test check papers soak chain graded bench bench-peers docs site client lock clean
+.PHONY: help setup demo test check papers soak chain graded bench bench-peers docs site journeys client lock clean
 
 help:
 	@echo "make demo         the whole path: a collector, thousands of clients over HTTP, answers beside the truth"
@@ -28,6 +28,7 @@ help:
 	@echo "make bench-peers  the same jobs in other libraries, side by side"
 	@echo "make docs         the pages that are written from the code, the site in site/, and the screenshots"
 	@echo "make site         the same without the screenshots"
+	@echo "make journeys     the recorded journeys run anew: commands, their output and pictures"
 	@echo "make client       build the JavaScript client (needs Node; the built files are committed)"
 	@echo "make lock         pin the development environment anew"
 
@@ -113,6 +114,9 @@ $(SITE): requirements/docs.lock $(READY)
 	@echo "Installing what builds the documentation into .venv"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/docs.lock
 	@touch $@
+
+journeys: setup
+	$(BIN)/python scripts/journeys.py
 
 client:
 	cd clients/js && npm ci --no-audit --no-fund && npm run build

@@ -8,21 +8,19 @@ through an afternoon.
 """
 
 import math
-import shutil
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import BytesIO
 from pathlib import Path
 
 import httpx2
 import numpy as np
 import uvicorn
-from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from pictures import chromium, log_in, save
+from playwright.sync_api import Browser, Page
 
 import sottovoce as sv
 from sottovoce.collector import access
@@ -43,10 +41,6 @@ from sottovoce.wire import codec
 from sottovoce.wire.envelope import ID_BYTES, Envelopes
 
 FOLDER = Path(__file__).parents[1] / "docs" / "images"
-BROWSER = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-)
 START, END = 1_790_000_000, 1_790_018_000  # the afternoon
 BATCH = 80
 
@@ -220,59 +214,55 @@ def view(browser: Browser, *, width: int = 1080, height: int = 900, dark: bool =
 def enter(page: Page, address: str, token: str, path: str = "/") -> Page:
     """Log in and go to a page."""
     page.goto(f"{address}/login?next={path}")
-    page.fill("#token", token)
-    page.press("#token", "Enter")
-    page.wait_for_selector("h1:not(:text('Log in'))")
+    log_in(page, token)
     return page
 
 
 def take(browser: Browser, address: str, token: str, folder: Path) -> None:
     """Save all pictures."""
 
-    def save(page: Page, name: str, *, full: bool = False) -> None:
-        taken = Image.open(BytesIO(page.screenshot(full_page=full)))
-        taken.convert("RGB").quantize(64).save(folder / f"dashboard-{name}.png", optimize=True)
+    def keep(page: Page, name: str, *, full: bool = False) -> None:
+        save(page, folder / f"dashboard-{name}.png", full=full)
         page.context.close()
 
-    save(enter(view(browser, height=860), address, token), "tasks")
-    save(enter(view(browser, height=1500), address, token, "/tasks/browser"), "histogram")
-    save(
+    keep(enter(view(browser, height=860), address, token), "tasks")
+    keep(enter(view(browser, height=1500), address, token, "/tasks/browser"), "histogram")
+    keep(
         enter(view(browser, height=1500, dark=True), address, token, "/tasks/browser"),
         "histogram-dark",
     )
-    save(enter(view(browser, height=1250), address, token, "/tasks/newsletter"), "empty", full=True)
+    keep(enter(view(browser, height=1250), address, token, "/tasks/newsletter"), "empty", full=True)
     page = enter(view(browser, height=1000), address, token, "/tasks/working%20week")
     page.evaluate("document.querySelector('#collection').scrollIntoView()")
-    save(page, "collecting")
-    save(enter(view(browser, width=360, height=1500), address, token, "/tasks/commute"), "narrow")
+    keep(page, "collecting")
+    keep(enter(view(browser, width=360, height=1500), address, token, "/tasks/commute"), "narrow")
     tests = "/tasks/drinks/integrity"
-    save(
+    keep(
         enter(view(browser, height=1700), address, token, tests),
         "integrity",
         full=True,
     )
-    save(
+    keep(
         enter(view(browser, height=1700, dark=True), address, token, tests),
         "integrity-dark",
         full=True,
     )
-    save(
+    keep(
         enter(view(browser, width=390, height=1700), address, token, tests),
         "integrity-narrow",
         full=True,
     )
-    save(enter(view(browser, height=1100), address, token, "/tasks/drinks"), "implausible")
+    keep(enter(view(browser, height=1100), address, token, "/tasks/drinks"), "implausible")
     page = view(browser, height=640)
     page.goto(f"{address}/login")
     page.fill("#token", "not a token of this collector")
     page.press("#token", "Enter")
     page.wait_for_selector("#refused")
-    save(page, "login-refused")
+    keep(page, "login-refused")
 
 
 def main(folder: Path) -> None:
     """Collect, then take the pictures."""
-    folder.mkdir(parents=True, exist_ok=True)
     clock = Afternoon()
     with tempfile.TemporaryDirectory() as data, collector(Path(data), clock) as (address, api):
         for task in TASKS.values():
@@ -285,12 +275,8 @@ def main(folder: Path) -> None:
         ):
             time.sleep(0.1)
         (token,) = access.issue(api.collector.store, access.ANALYST, int(clock()))
-        with sync_playwright() as driver:
-            browser = driver.chromium.launch(
-                executable_path=shutil.which("chromium"), args=BROWSER.split()
-            )
+        with chromium() as browser:
             take(browser, address, token, folder)
-            browser.close()
 
 
 if __name__ == "__main__":

@@ -39,3 +39,19 @@ def test_folder_and_database_are_options_or_in_the_environment(tmp_path):
     environment = {"SOTTOVOCE_DATA": str(tmp_path / "there")}
     assert CliRunner().invoke(show, env=environment).output == "there \n"
     assert CliRunner().invoke(show).exit_code == 2
+    refused = CliRunner().invoke(show, [*given, "--url", "https://reports.example.org"])
+    assert refused.exit_code == 2
+    assert "run it where the collector is, with --data FOLDER" in refused.output
+
+
+def test_a_folder_on_the_command_line_beats_an_address_in_the_environment():
+    @click.command()
+    @collector_options.any_collector
+    def show(data, database, url, token):
+        click.echo(url or data)
+
+    environment = {"SOTTOVOCE_URL": "https://reports.example.org"}
+    assert CliRunner().invoke(show, env=environment).output == "https://reports.example.org\n"
+    assert CliRunner().invoke(show, ["--data", "here"], env=environment).output == "here\n"
+    both = ["--data", "here", "--url", "https://other.example.org"]
+    assert CliRunner().invoke(show, both, env=environment).output == "https://other.example.org\n"

@@ -52,6 +52,14 @@ def test_an_unknown_experiment_is_refused(run, cache):
     assert "unknown experiment 'wang-5-l'" in done.stderr
 
 
+def test_the_full_size_ends_with_its_time(run, cache, monkeypatch):
+    monkeypatch.setattr(lab, "experiment_names", lambda: ["wang-5-1", "wang-5-5"])
+    told = json.loads(
+        run("lab", "all", "--full-minutes", "1e-12", "--cache", cache, "--json").stdout
+    )
+    assert [each["size"] for each in told["experiments"]] == ["quick", "quick"]
+
+
 def test_all_writes_the_gallery(run, cache, tmp_path, monkeypatch):
     """With two experiments instead of all, and with pages of evidence that are not computed."""
     written = []
@@ -63,6 +71,9 @@ def test_all_writes_the_gallery(run, cache, tmp_path, monkeypatch):
     assert "wang-5-1" in done.stdout
     assert PAPERS["wang"] in (tmp_path / "gallery.md").read_text(encoding="utf-8")
     assert (tmp_path / "images" / "gallery" / "wang-5-5.png").exists()
+    assert not written
+    run("lab", "all", "--full-minutes", "1", "--docs", str(tmp_path), "--cache", cache)
+    assert "2 at the size of the paper" in (tmp_path / "gallery.md").read_text(encoding="utf-8")
     assert not written
     run("lab", "all", "--size", "full", "--docs", str(tmp_path), "--cache", cache)
     assert ("numbers", "evidence") in written

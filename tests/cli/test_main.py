@@ -33,6 +33,9 @@ def test_every_command_has_help_and_json(run, words):
     result = run(*words, "--help")
     assert result.exit_code == 0
     assert "--json" in result.stdout
+    assert 'default: ""' not in result.stdout
+    lines = [line.strip() for line in result.stdout.splitlines()[1:]]
+    assert not [line for line in lines if " sottovoce " in line]  # examples begin their lines
 
 
 @pytest.mark.parametrize("group", ["task", "token", "data"])

@@ -6,6 +6,7 @@ The command line reaches the same server with ``--url`` and ``--token``.
 import asyncio
 import json
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -13,6 +14,7 @@ import sottovoce as sv
 from collector.people import text
 from collector.running import running
 from collector.sending import send
+from sottovoce.cli.completion import task_names
 from sottovoce.cli.main import commands
 from sottovoce.collector import access
 from sottovoce.collector.collector import Collector
@@ -107,6 +109,30 @@ def test_an_operator_publishes_and_closes(served, tmp_path):
     assert operator.close("new", at_once=True, force=True)["state"] in ("sealed", "failed")
 
 
+def test_an_operator_hands_out_tokens_and_revokes_them(served):
+    url, tokens = served
+    operator = sv.Collector(url, tokens["operator"])
+    (token,) = operator.issue_tokens("analyst", label="Ada", days=3)
+    assert sv.Collector(url, token).status("pets")["state"] == "finished"
+    (line,) = [line for line in operator.tokens() if line["label"] == "Ada"]
+    operator.revoke_token(line["id"])
+    with pytest.raises(AccessError):
+        sv.Collector(url, token).status("pets")
+    with pytest.raises(NoDataError):
+        operator.revoke_token(line["id"])
+
+    async def ask():
+        other = sv.AsyncCollector(url, tokens["operator"])
+        (made,) = await other.issue_tokens("analyst", label="Bob")
+        (listed,) = [line for line in await other.tokens() if line["label"] == "Bob"]
+        await other.revoke_token(listed["id"])
+        return made, await other.tokens()
+
+    made, left = asyncio.run(ask())
+    assert made not in str(left)
+    assert "Bob" not in str(left)
+
+
 def test_asynchronous_programs_get_the_same(served, collector):
     url, tokens = served
 
@@ -134,8 +160,44 @@ def test_commands_reach_a_collector_by_its_address(served, tmp_path):
     assert (tmp_path / "pets.png").stat().st_size > 1000
     counted = run("sql", "SELECT COUNT(*) AS number FROM people", "--task", "people", "--json")
     assert json.loads(counted.stdout)["numbers"] == ["number"]
+    described = run("sql", "DESCRIBE people", "--task", "people").stdout
+    assert "Rome, Oslo" in described
+    assert "{" not in described
     assert "pets" in run("task", "list").stdout
+    assert "epsilon 2" in run("task", "show", "pets").stdout
+    assert json.loads(run("task", "show", "pets", "--json").stdout)["users"] == 100
+    assert run("task", "show", "nothing").exit_code == NoDataError.exit_code
+    assert "round 0  (100 reports)" in run("integrity", "pets").stdout
+    assert json.loads(run("integrity", "pets", "--json").stdout)["alarm"] is False
     refused = run("task", "close", "pets")
     assert refused.exit_code == AccessError.exit_code
+    for files in (["task", "canaries", "pets"], ["data", "export", "pets", tmp_path / "to"]):
+        told = run(*files, "--data", tmp_path)
+        assert told.exit_code == 2
     without = CliRunner().invoke(commands, ["answer", "pets"], env={"SOTTOVOCE_DATA": ""})
     assert "--url URL" in without.stderr
+
+
+def test_commands_hand_out_and_revoke_tokens_by_the_address(served):
+    url, tokens = served
+    reach = ["--url", url, "--token", tokens["operator"], "--json"]
+
+    def run(*arguments):
+        done = CliRunner().invoke(commands, ["token", *arguments, *reach])
+        assert done.exit_code == 0, done.output
+        return json.loads(done.stdout)
+
+    (made,) = run("create", "analyst", "--label", "Eve")["tokens"]
+    (line,) = [line for line in run("list")["tokens"] if line["label"] == "Eve"]
+    assert set(line) == {"id", "scope", "label", "expires"}
+    assert run("revoke", line["id"]) == {"revoked": line["id"]}
+    assert "Eve" not in str(run("list"))
+    assert made not in str(run("list"))
+
+
+def test_names_of_tasks_are_completed_by_the_address(served):
+    context = click.Context(click.Command("test"))
+    context.params = {"url": served[0]}
+    assert "pets" in task_names(context, click.Argument(["name"]), "p")
+    context.params = {"url": "http://127.0.0.1:9"}
+    assert task_names(context, click.Argument(["name"]), "p") == []

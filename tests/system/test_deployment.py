@@ -4,6 +4,7 @@ No container engine is needed: the services of the compose file run as processes
 settings.
 """
 
+import html
 import json
 import os
 import re
@@ -19,14 +20,18 @@ import httpx2
 import pytest
 import yaml
 
+import sottovoce as sv
 from collector.people import counting, numbered, text
 from collector.running import client, running
 from collector.serving import body
+from sottovoce.client.ledger import DiskLedger
+from sottovoce.collector import access
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.run import open_store
 from sottovoce.web.settings import Settings, clock
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
+SUB_PATH = DEPLOY / "sub-path"
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
 TOO_LARGE = b"x" * ((4 << 20) + 1)
 INSIDE = ("/metrics", "/healthz", "/readyz")
@@ -60,25 +65,25 @@ def started(command, url, **environment):
 
 def _answers(people):
     try:
-        people.get("/v1/tasks")
+        people.get("/")
     except httpx2.TransportError:
         return False
     return True
 
 
 @contextmanager
-def behind_caddy(collector, folder):
+def behind_caddy(collector, folder, files=DEPLOY):
     if shutil.which("caddy") is None:
         pytest.skip("there is no Caddy here: its configuration is not run")
     site = f"http://127.0.0.1:{free_port()}"
-    command = ["caddy", "run", "--adapter", "caddyfile", "--config", str(DEPLOY / "Caddyfile")]
+    command = ["caddy", "run", "--adapter", "caddyfile", "--config", str(files / "Caddyfile")]
     places = {"XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
     with started(command, site, SITE=site, COLLECTOR=collector, **places) as people:
         yield people
 
 
 @contextmanager
-def behind_nginx(collector, folder):
+def behind_nginx(collector, folder, files=DEPLOY):
     nginx = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     if nginx is None:
         pytest.skip("there is no nginx here: its configuration is not run")
@@ -87,15 +92,15 @@ def behind_nginx(collector, folder):
     options = ["-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-days", "2"]
     command = ["openssl", "req", *options, "-keyout", str(key), "-out", str(certificate)]
     subprocess.run(command, check=True, capture_output=True)
-    server = (DEPLOY / "nginx.conf").read_text()
+    server = (files / "nginx.conf").read_text()
     for stated, here in (
-        ("listen 443 ssl", f"listen 127.0.0.1:{port} ssl"),
-        ("/etc/ssl/reports.example.org.pem", str(certificate)),
-        ("/etc/ssl/reports.example.org.key", str(key)),
-        ("127.0.0.1:8000", collector),
+        (r"listen 443 ssl", f"listen 127.0.0.1:{port} ssl"),
+        (r"/etc/ssl/\S+\.pem", str(certificate)),
+        (r"/etc/ssl/\S+\.key", str(key)),
+        (r"127\.0\.0\.1:8000", collector),
     ):
-        assert stated in server
-        server = server.replace(stated, here)
+        server, replaced = re.subn(stated, here, server)
+        assert replaced == 1, stated
     (folder / "server.conf").write_text(server)
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     temporary = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
@@ -131,6 +136,72 @@ def test_a_proxy_passes_reports_on_and_keeps_the_inside_inside(tmp_path, proxy):
         assert server.stop() == 0
 
 
+@pytest.fixture(scope="module")
+def under_path(tmp_path_factory):
+    """A collector with a root path: its address, and the token of an operator."""
+    folder = tmp_path_factory.mktemp("under-path")
+    published(folder)
+    with closing(open_store(Settings(data=folder))) as store:
+        (token,) = access.issue(store, access.OPERATOR, int(clock()))
+    with running(folder, "--proxies", "127.0.0.1", "--root-path", "/sottovoce") as server:
+        assert server.url.endswith("/sottovoce")
+        yield server.url.removeprefix("http://").removesuffix("/sottovoce"), token
+        assert server.stop() == 0
+
+
+@pytest.mark.parametrize("proxy", [behind_caddy, behind_nginx])
+def test_a_collector_is_served_under_a_path_of_a_site(tmp_path, under_path, proxy):
+    """Devices, analysts and people with a browser reach it there, and nobody reaches probes."""
+    host, token = under_path
+    with proxy(host, tmp_path, SUB_PATH) as people:
+        sent = body(numbered(counting(), 1, 2, 3))
+        assert people.post("/sottovoce/v1/tasks/count/reports", json=sent).status_code == 200
+        for path in INSIDE:
+            assert people.get(path).status_code == 404
+            assert people.get(f"/sottovoce{path}").status_code == 404
+        if people.base_url.scheme == "http":  # the other site has no certificate to trust
+            _devices_and_analysts(f"{people.base_url}/sottovoce", tmp_path / "ledger", token)
+        _every_link(people, token)
+    assert httpx2.get(f"http://{host}/metrics").status_code == 200
+
+
+def _devices_and_analysts(url, path, token):
+    collector = sv.Collector(f"{url}/", token)
+    before = collector.status("count")["rounds"][0]["users"]
+    with DiskLedger(path) as ledger:
+        device = sv.Device(url, ledger, delay=0.0)
+        device.answer("count", 5)
+        assert device.flush().sent == 1
+    assert collector.status("count")["rounds"][0]["users"] == before + 1
+
+
+def _every_link(people, token):
+    """Log in, and follow every address that the pages name."""
+    origin = {"origin": str(people.base_url).rstrip("/")}
+    first = people.get("/sottovoce/", headers={"accept": "text/html"})
+    assert first.headers["location"] == "/sottovoce/login"
+    form = {"token": token, "next": "/tasks/count"}
+    entered = people.post("/sottovoce/login", data=form, headers=origin)
+    assert entered.headers["location"] == "/sottovoce/tasks/count"
+    assert "path=/sottovoce;" in entered.headers["set-cookie"].lower()
+    followed = set()
+    waiting = {"/sottovoce/tasks/count", "/sottovoce/operate"}
+    while waiting:
+        address = waiting.pop()
+        followed.add(address)
+        answer = people.get(address, headers={"accept": "text/html"})
+        assert answer.status_code in (200, 204), address
+        if "html" in answer.headers.get("content-type", ""):
+            assert not re.findall(r'action="(?!/sottovoce/)', answer.text), address
+            links = re.findall(r'(?:href|src|hx-get)="([^"#]+)', answer.text)
+            assert all(link.startswith("/sottovoce/") for link in links), links
+            waiting |= {html.unescape(link) for link in links} - followed
+    assert len(followed) > 5
+    left = people.post("/sottovoce/logout", headers=origin)
+    assert left.headers["location"] == "/sottovoce/login"
+    assert people.get("/sottovoce/operate").status_code == 303
+
+
 def test_the_services_of_the_compose_file_work_together_as_processes(tmp_path, database_server):
     """PostgreSQL, the collector and Caddy, with the settings that the file gives to them."""
     settings = COMPOSE["collector"]["environment"]
@@ -163,12 +234,17 @@ def test_every_metric_of_alerts_and_board_is_one_that_a_collector_serves(tmp_pat
     drawn = [target["expr"] for panel in panels for target in panel["targets"]]
     expressions = " ".join([*(rule["expr"] for rule in rules), *drawn])
     named = set(re.findall(r"sottovoce_[a-z_]+", expressions))
+    routes = set("|".join(re.findall(r'route=~?"([^"]+)"', expressions)).split("|"))
     with running(tmp_path) as server, client(server) as people:
+        for path in ("/metrics", "/login", "/operate"):
+            people.get(path)
         served = people.get("/metrics").text
         assert server.stop() == 0
     for metric in named:
         family = metric.removesuffix("_total").removesuffix("_bucket")
         assert f"# TYPE {family}" in served, metric
+    for route in routes:
+        assert f'route="{route}"' in served, route
 
 
 def test_systemd_understands_the_unit(tmp_path):

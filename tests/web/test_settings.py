@@ -48,6 +48,11 @@ def test_an_environment_that_cannot_work_is_refused(name, value):
         ("origins", "https://example.org/path"),
         ("proxies", "nonsense"),
         ("proxies", "127.0.0.1,proxy.example.org"),
+        ("root_path", "sottovoce"),
+        ("root_path", "/sottovoce/"),
+        ("root_path", "//elsewhere"),
+        ("root_path", "/a/../b"),
+        ("root_path", "/a?b"),
     ],
 )
 def test_a_setting_that_cannot_work_is_named(name, value):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from sottovoce.cli.output import warn
 
@@ -19,7 +20,17 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 def data(command: _Command) -> _Command:
     """Add ``--data`` and ``--database``: the command works on a folder of this machine."""
-    return _local(command, required=True)
+    url = click.option("--url", hidden=True, expose_value=False, callback=_refuse_url)
+    return _local(url(command), required=True)
+
+
+def _refuse_url(context: click.Context, parameter: click.Parameter, url: str | None) -> None:
+    if url:
+        raise click.UsageError(
+            "this command works on files of a collector: run it where the collector is, with "
+            "--data FOLDER",
+            context,
+        )
 
 
 def any_collector(command: _Command) -> _Command:
@@ -28,15 +39,25 @@ def any_collector(command: _Command) -> _Command:
         "--url",
         envvar="SOTTOVOCE_URL",
         default="",
+        show_default=False,
+        callback=_unless_folder,
         help="The address of a collector, instead of its folder.",
     )
     token = click.option(
         "--token",
         envvar="SOTTOVOCE_TOKEN",
         default="",
+        show_default=False,
         help="With --url: a token of an analyst, or of an operator where something changes.",
     )
     return _local(url(token(command)), required=False)
+
+
+def _unless_folder(context: click.Context, parameter: click.Parameter, url: str) -> str:
+    """Return the address; a folder that is named on the command line beats the environment."""
+    named = context.get_parameter_source
+    by_environment = named("url") is ParameterSource.ENVIRONMENT
+    return "" if by_environment and named("data") is ParameterSource.COMMANDLINE else url
 
 
 def remote(url: str, token: str) -> "RemoteCollector":
@@ -58,6 +79,7 @@ def _local(command: _Command, *, required: bool) -> _Command:
         "--database",
         envvar="SOTTOVOCE_DATABASE",
         default="",
+        show_default=False,
         help="The URL of a database, such as postgresql://..., instead of the embedded store.",
     )
     return folder(database(command))

@@ -1,6 +1,6 @@
-"""What a shell completes: kinds of plans, and the names of the tasks in a folder.
+"""What a shell completes: kinds of plans, and the names of the tasks of a collector.
 
-A shell asks while somebody types, so that a folder that cannot be read completes to nothing.
+A shell asks while somebody types, so that a collector that cannot be reached completes to nothing.
 """
 
 import os
@@ -9,6 +9,8 @@ from pathlib import Path
 import click
 
 from sottovoce.errors import SottovoceError
+
+_PATIENCE = 2.0  # seconds for which a shell may wait
 
 
 def plan_kinds(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
@@ -19,15 +21,28 @@ def plan_kinds(context: click.Context, parameter: click.Parameter, typed: str) -
 
 
 def task_names(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
-    """Return the tasks of the folder that ``--data`` or the environment names."""
-    from sottovoce.cli.collector_options import opened
-
-    folder = context.params.get("data") or os.environ.get("SOTTOVOCE_DATA")
-    if not folder:
-        return []
+    """Return the tasks of the collector that the options or the environment name."""
+    given = {
+        option: context.params.get(option) or os.environ.get(f"SOTTOVOCE_{option.upper()}", "")
+        for option in ("data", "database", "url")
+    }
     try:
-        with opened(Path(folder), context.params.get("database") or "") as collector:
-            names = [published.record.name for published in collector.tasks()]
+        names = _names(**given)
     except (SottovoceError, OSError):
         return []
     return [name for name in names if name.startswith(typed)]
+
+
+def _names(data: Path | str, database: str, url: str) -> list[str]:
+    """Return the names of the tasks; an address comes before a folder, as in the commands."""
+    if url:
+        from sottovoce.client.remote_collector import RemoteCollector
+
+        elsewhere = RemoteCollector(url, timeout=_PATIENCE)  # the list is public: without a token
+        return [line["name"] for line in elsewhere.tasks()]
+    if not data:
+        return []
+    from sottovoce.cli.collector_options import opened
+
+    with opened(Path(data), database) as collector:
+        return [published.record.name for published in collector.tasks()]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sottovoce.cli.collector_options import data, opened
+from sottovoce.cli.completion import task_names
 from sottovoce.cli.output import as_json, print_json
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def restore(origin: Path, data: Path, database: str, *, as_json: bool) -> None:
 
 
 @command.command("export")
-@click.argument("name")
+@click.argument("name", shell_complete=task_names)
 @click.argument("to", type=_FOLDER)
 @data
 @as_json

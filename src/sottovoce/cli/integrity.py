@@ -1,11 +1,11 @@
 """``sottovoce integrity``: whether the reports of a task can be honest."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sottovoce.cli.collector_options import data, opened
+from sottovoce.cli.collector_options import any_collector, opened, remote
+from sottovoce.cli.completion import task_names
 from sottovoce.cli.output import as_json, print_json
 
 if TYPE_CHECKING:
@@ -15,29 +15,37 @@ if TYPE_CHECKING:
 
 
 @click.command("integrity")
-@click.argument("name")
-@data
+@click.argument("name", shell_complete=task_names)
+@any_collector
 @as_json
-def command(name: str, data: Path, database: str, *, as_json: bool) -> None:
+def command(name: str, *, as_json: bool, **place: Any) -> None:
     """Print the tests of the sealed rounds of the task NAME.
 
     The exit code is 0 whether or not a test alarms; read `alarm` in the JSON.
     """
     from rich.console import Console
 
-    from sottovoce.collector.release import released_integrity
+    from sottovoce.integrity.result import Integrity
 
-    with opened(data, database) as collector:
-        content = released_integrity(collector, collector.find(name))
-        rounds = collector.integrity(collector.find(name))
+    content = _content(name, place)
     if as_json:
         print_json(content)
         return
+    rounds = [Integrity.from_dict(tested) for tested in content["rounds"]]
     console = Console(highlight=False, markup=False)
     for integrity in rounds:
         console.print(_table(integrity), *_lines(integrity), "", sep="\n")
     if not rounds:
         console.print("No round of this task is sealed and tested yet.")
+
+
+def _content(name: str, place: dict[str, Any]) -> dict[str, Any]:
+    if place["url"]:
+        return remote(place["url"], place["token"]).integrity(name)
+    from sottovoce.collector.release import released_integrity
+
+    with opened(place["data"], place["database"]) as collector:
+        return released_integrity(collector, collector.find(name))
 
 
 def _table(integrity: "Integrity") -> "Table":

@@ -1,6 +1,7 @@
 """``sottovoce lab``: the figures and tables of the papers, computed anew."""
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -99,6 +100,12 @@ def run(
 @command.command("all")
 @_size
 @click.option(
+    "--full-minutes",
+    type=click.FloatRange(min=0, min_open=True),
+    help="With the quick size: afterwards spend up to so many minutes of processor time on the"
+    " full size, the quickest experiments first.",
+)
+@click.option(
     "--docs",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Write the gallery and, at full size, the pages of evidence into this folder of docs.",
@@ -106,12 +113,15 @@ def run(
 @_cache
 @_fresh
 @as_json
-def run_all(size: "Size", docs: Path | None, cache: Path, *, fresh: bool, as_json: bool) -> None:
+def run_all(size: "Size", docs: Path | None, cache: Path, *, as_json: bool, **options: Any) -> None:
     """Run every experiment; at full size also the pages of evidence."""
     from sottovoce.lab.experiments.results import Results
 
-    kept = Results(None if fresh else cache)
+    kept = Results(None if options["fresh"] else cache)
     results = [_run_one(each, size, kept, visible=not as_json) for each in experiment_names()]
+    if options["full_minutes"] is not None:
+        seconds = 60 * options["full_minutes"]
+        results = _enlarged(results, seconds, kept, visible=not as_json)
     if as_json:
         print_json({"experiments": [result.as_plain_data() for result in results]})
     if docs is None:
@@ -124,6 +134,19 @@ def run_all(size: "Size", docs: Path | None, cache: Path, *, fresh: bool, as_jso
         for page in PAGES:
             click.echo(f"page {page.name}", err=True)
             page.write(docs / "evidence")
+
+
+def _enlarged(
+    results: "list[ExperimentResult]", seconds: float, kept: "Results", *, visible: bool
+) -> "list[ExperimentResult]":
+    """Return the results, at full size as far as the processor time lasts."""
+    ends = time.process_time() + seconds
+    by_name = {result.experiment.name: result for result in results}
+    for result in sorted(results, key=lambda result: result.seconds):
+        name = result.experiment.name
+        if time.process_time() < ends or kept.holds(result.experiment, "full"):
+            by_name[name] = _run_one(name, "full", kept, visible=visible)
+    return list(by_name.values())
 
 
 def experiment_names() -> list[str]:

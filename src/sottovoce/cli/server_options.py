@@ -50,7 +50,7 @@ def listening(unit: str) -> Callable[[_Command], _Command]:
 
 
 def stopping(command: _Command) -> _Command:
-    """Add how long a server may take to stop, and which proxies it trusts."""
+    """Add how long a server may take to stop, which proxies it trusts, and its path there."""
     grace = click.option(
         "--grace-seconds",
         type=SECONDS,
@@ -59,4 +59,8 @@ def stopping(command: _Command) -> _Command:
     proxies = click.option(
         "--proxies", help="Addresses of reverse proxies whose forwarded headers are trusted."
     )
-    return grace(proxies(command))
+    root_path = click.option(
+        "--root-path",
+        help="The path at which a reverse proxy serves this, such as /sottovoce.  [default: none]",
+    )
+    return grace(proxies(root_path(command)))

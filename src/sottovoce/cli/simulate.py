@@ -51,6 +51,7 @@ class AskOptions:
         click.option(
             "--mechanism",
             default="",
+            show_default=False,
             help="A mechanism (grr, affine, oue, ...); by default the best one.",
         ),
         click.option(

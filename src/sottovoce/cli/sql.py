@@ -48,10 +48,13 @@ def command(query: str, task: str, *, as_json: bool, **options: Any) -> None:
 
     Tables are joined on uid. A query costs nobody any privacy: ask as many as you like.
 
-    \b sottovoce sql "SELECT AVG(amount) FROM users JOIN txn USING (uid) WHERE age < 40" --task shop
-    --data DIR sottovoce sql "SELECT state, COUNT(*) FROM users GROUP BY state" --task shop --data
-    DIR --plot states.png sottovoce sql "EXPLAIN SELECT COUNT(*) FROM users WHERE age < 40" --task
-    shop --data DIR --users 100000
+    \b
+    sottovoce sql "SELECT AVG(amount) FROM users JOIN txn USING (uid) WHERE age < 40" \\
+      --task shop --data DIR
+    sottovoce sql "SELECT state, COUNT(*) FROM users GROUP BY state" \\
+      --task shop --data DIR --plot states.png
+    sottovoce sql "EXPLAIN SELECT COUNT(*) FROM users WHERE age < 40" \\
+      --task shop --data DIR --users 100000
     """
     if options["url"]:
         _show_remote(query, task, options, as_json=as_json)
@@ -80,8 +83,12 @@ def _show_remote(query: str, task: str, options: dict[str, Any], *, as_json: boo
         answer.plot(options["plot_path"])
     if as_json:
         print_json(answer.to_dict())
-    else:
+    elif "rows" in answer.content:
         click.echo(str(answer))
+    else:
+        from sottovoce.plans.tables.result import Explanation
+
+        click.echo(str(Explanation(answer.content)))
 
 
 @contextmanager

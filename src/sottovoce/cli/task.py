@@ -114,7 +114,8 @@ def list_(*, as_json: bool, **place: Any) -> None:
     from rich.table import Table
 
     if place["url"]:
-        tasks = _remote_facts(remote(place["url"], place["token"]))
+        elsewhere = remote(place["url"], place["token"])
+        tasks = [_remote_facts(elsewhere, line) for line in elsewhere.tasks()]
     else:
         with opened(place["data"], place["database"]) as collector:
             tasks = [_facts(published) for published in collector.tasks()]
@@ -140,25 +141,36 @@ def list_(*, as_json: bool, **place: Any) -> None:
 
 @command.command("show")
 @click.argument("name", shell_complete=task_names)
-@data
+@any_collector
 @as_json
-def show(name: str, data: Path, database: str, *, as_json: bool) -> None:
+def show(name: str, *, as_json: bool, **place: Any) -> None:
     """Show what the task NAME promises its users, or its document with --json."""
     from sottovoce.wire import codec, integrity
     from sottovoce.wire.statement import explain, statement
 
-    with opened(data, database) as collector:
-        published = collector.find(name)
-    notice = codec.notice(codec.parse(published.record.document))
+    task, facts = _shown(name, place)
+    document = codec.document(task)
+    notice = codec.notice(document)
     if as_json:
-        document = codec.parse(published.record.document)
-        facts = {**_facts(published), **promises.facts(published.task)}
+        facts = {**facts, **promises.facts(task)}
         print_json({**facts, "statement": statement(notice), "document": document})
     else:
         click.echo(explain(statement(notice)))
         click.echo(" ".join(integrity.sentences(notice)))
-        for line in promises.lines(published.task):
+        for line in promises.lines(task):
             click.echo(line)
+
+
+def _shown(name: str, place: dict[str, Any]) -> "tuple[Task, dict[str, Any]]":
+    """Return a task and its progress."""
+    if place["url"]:
+        elsewhere = remote(place["url"], place["token"])
+        task = elsewhere.task(name)  # first: the list has only names that are there
+        line = next(line for line in elsewhere.tasks() if line["name"] == name)
+        return task, _remote_facts(elsewhere, line)
+    with opened(place["data"], place["database"]) as collector:
+        published = collector.find(name)
+    return published.task, _facts(published)
 
 
 @command.command("close")
@@ -201,7 +213,9 @@ def close(name: str, *, now: bool, force: bool, as_json: bool, **place: Any) -> 
 @click.option(
     "--count", type=click.IntRange(1, 100_000), default=200, help="Canaries of the open round."
 )
-@click.option("--relay", default="", help="The URL of a relay in front of the first hop.")
+@click.option(
+    "--relay", default="", show_default=False, help="The URL of a relay in front of the first hop."
+)
 @as_json
 def canaries(
     name: str, data: Path, database: str, *, count: int, relay: str, as_json: bool
@@ -225,15 +239,12 @@ def canaries(
         click.echo(f"round {number}: {made} canaries made, {sent} sent, {counts.made} in all")
 
 
-def _remote_facts(elsewhere: "RemoteCollector") -> list[dict[str, Any]]:
-    """Return the tasks of a collector at an address, with the progress of each."""
-    facts = []
-    for line in elsewhere.tasks():
-        status = elsewhere.status(line["name"])
-        last = status["rounds"][-1]
-        progress = {key: status[key] for key in ("state", "failure", "trouble")}
-        facts.append({**line, **progress, "round": last["number"], "users": last["users"]})
-    return facts
+def _remote_facts(elsewhere: "RemoteCollector", line: dict[str, Any]) -> dict[str, Any]:
+    """Return what a collector at an address lists about a task, with its progress."""
+    status = elsewhere.status(line["name"])
+    last = status["rounds"][-1]
+    progress = {key: status[key] for key in ("state", "failure", "trouble")}
+    return {**line, **progress, "round": last["number"], "users": last["users"]}
 
 
 def task_text(file: Path) -> str:

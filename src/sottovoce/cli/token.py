@@ -2,16 +2,20 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
-from sottovoce.cli.collector_options import data, opened
+from sottovoce.cli.collector_options import any_collector, data, opened, remote
 from sottovoce.cli.option_groups import group_of, options_of
 from sottovoce.cli.output import as_json, print_json
 
+if TYPE_CHECKING:
+    from sottovoce.collector.store.base import TokenRecord
+
 _SCOPES = ("operator", "analyst", "enrolment")
 _DAY = 86_400
+_SHOWN = ("id", "scope", "label", "expires")
 
 
 @dataclass(frozen=True)
@@ -19,7 +23,9 @@ class TokenOptions:
     """The options of new tokens."""
 
     OPTIONS: ClassVar = (
-        click.option("--label", default="", help="A word to recognise the token by."),
+        click.option(
+            "--label", default="", show_default=False, help="A word to recognise the token by."
+        ),
         click.option(
             "--count",
             type=click.IntRange(1, 1_000_000),
@@ -50,27 +56,37 @@ def command() -> None:
 
 @command.command("create")
 @click.argument("scope", type=click.Choice(_SCOPES))
-@data
+@any_collector
 @options_of(TokenOptions)
 @as_json
-def create(scope: str, data: Path, database: str, *, as_json: bool, **options: Any) -> None:
+def create(scope: str, *, as_json: bool, **options: Any) -> None:
     """Issue tokens of a SCOPE.
 
     Operators publish and close tasks, analysts read answers, enrolment tokens are for devices.
 
     Tokens are shown only once: the collector keeps their hashes.
     """
-    from sottovoce.collector import access
-
     given = group_of(TokenOptions, options)
-    batch = access.TokenBatch(given.count, given.seconds)
-    with opened(data, database, new=True) as collector:
-        store, now = collector.store, collector.now
-        tokens = access.issue(store, scope, now, label=given.label, batch=batch)
+    if options["url"]:
+        elsewhere = remote(options["url"], options["token"])
+        tokens = elsewhere.issue_tokens(
+            scope, count=given.count, label=given.label, days=given.days
+        )
+    else:
+        tokens = _issued(scope, given, options["data"], options["database"])
     if as_json:
         print_json({"scope": scope, "tokens": tokens})
     else:
         click.echo("\n".join(tokens))
+
+
+def _issued(scope: str, given: TokenOptions, data: Path | None, database: str) -> list[str]:
+    from sottovoce.collector import access
+
+    batch = access.TokenBatch(given.count, given.seconds)
+    with opened(data, database, new=True) as collector:
+        store, now = collector.store, collector.now
+        return access.issue(store, scope, now, label=given.label, batch=batch)
 
 
 @command.command("issuer")
@@ -91,23 +107,16 @@ def issuer(data: Path, database: str, *, as_json: bool) -> None:
 
 
 @command.command("list")
-@data
+@any_collector
 @as_json
-def list_(data: Path, database: str, *, as_json: bool) -> None:
+def list_(*, as_json: bool, **place: Any) -> None:
     """List the tokens of operators and analysts; an id is the beginning of a hash."""
-    from sottovoce.collector import access
-
-    with opened(data, database) as collector:
-        records = collector.store.tokens()
-    tokens = [
-        {
-            "id": access.identity(record),
-            "scope": record.scope,
-            "label": record.label,
-            "expires": record.expires,
-        }
-        for record in records
-    ]
+    if place["url"]:
+        listed = remote(place["url"], place["token"]).tokens()
+    else:
+        with opened(place["data"], place["database"]) as collector:
+            listed = [_facts(record) for record in collector.store.tokens()]
+    tokens = [{key: token[key] for key in _SHOWN} for token in listed]
     if as_json:
         print_json({"tokens": tokens})
         return
@@ -117,17 +126,31 @@ def list_(data: Path, database: str, *, as_json: bool) -> None:
 
 @command.command("revoke")
 @click.argument("identity", metavar="ID")
-@data
+@any_collector
 @as_json
-def revoke(identity: str, data: Path, database: str, *, as_json: bool) -> None:
+def revoke(identity: str, *, as_json: bool, **place: Any) -> None:
     """Revoke the token with this ID, as `token list` shows it."""
     from sottovoce.collector import access
     from sottovoce.errors import NoDataError
 
-    with opened(data, database) as collector:
-        if not access.revoke(collector.store, identity):
-            raise NoDataError("there is no token with this id")
+    if place["url"]:
+        remote(place["url"], place["token"]).revoke_token(identity)
+    else:
+        with opened(place["data"], place["database"]) as collector:
+            if not access.revoke(collector.store, identity):
+                raise NoDataError("there is no token with this id")
     if as_json:
         print_json({"revoked": identity})
     else:
         click.echo(f"revoked {identity}")
+
+
+def _facts(record: "TokenRecord") -> dict[str, Any]:
+    from sottovoce.collector import access
+
+    return {
+        "id": access.identity(record),
+        "scope": record.scope,
+        "label": record.label,
+        "expires": record.expires,
+    }

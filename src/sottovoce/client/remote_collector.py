@@ -14,6 +14,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
@@ -128,6 +129,24 @@ class RemoteCollector:
         query = {"at_once": str(at_once).lower(), "force": str(force).lower()}
         return self._send("POST", ("tasks", name, "close"), b"", query=query)
 
+    def issue_tokens(
+        self, scope: str, *, count: int = 1, label: str = "", days: int | None = None
+    ) -> list[str]:
+        """Return new tokens; needs the token of an operator."""
+        asked = {"scope": scope, "count": count, "label": label, "days": days}
+        given = {key: entry for key, entry in asked.items() if entry is not None}
+        tokens: list[str] = self._send("POST", ("tokens",), json.dumps(given).encode())["tokens"]
+        return tokens
+
+    def tokens(self) -> list[dict[str, Any]]:
+        """Return id, scope, label and end of every token of an operator or an analyst."""
+        tokens: list[dict[str, Any]] = self._get("tokens")["tokens"]
+        return tokens
+
+    def revoke_token(self, identity: str) -> None:
+        """Revoke the token with this id."""
+        self._send("DELETE", ("tokens", identity), b"")
+
     @cached_property
     def _api(self) -> "AnalystApi":
         return AnalystApi(self.url, self.timeout)
@@ -187,6 +206,18 @@ class AsyncCollector:
         """Return what the tests of all sealed rounds of a task said."""
         return await asyncio.to_thread(self._collector.integrity, name)
 
+    async def issue_tokens(self, scope: str, **options: Any) -> list[str]:
+        """Return new tokens; takes the options of ``RemoteCollector.issue_tokens``."""
+        return await asyncio.to_thread(partial(self._collector.issue_tokens, scope, **options))
+
+    async def tokens(self) -> list[dict[str, Any]]:
+        """Return id, scope, label and end of every token of an operator or an analyst."""
+        return await asyncio.to_thread(self._collector.tokens)
+
+    async def revoke_token(self, identity: str) -> None:
+        """Revoke the token with this id."""
+        await asyncio.to_thread(self._collector.revoke_token, identity)
+
     async def publish(self, task: "Task | str | Path") -> dict[str, Any]:
         """Publish a task, or the task in a file."""
         return await asyncio.to_thread(self._collector.publish, task)
@@ -208,6 +239,8 @@ class AnalystApi(HttpApi):
         """Return the JSON object that is the answer to a request."""
         request = HttpRequest(method, self.base_path + path, dict(headers), body)
         answer = self._exchange(request)
+        if answer.status == HTTPStatus.NO_CONTENT:
+            return {}
         try:
             content = json.loads(answer.body)
         except ValueError:

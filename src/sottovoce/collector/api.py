@@ -232,7 +232,7 @@ class Api(ShuffleHandlers, HealthHandlers):
         return Response(status_code=204)
 
     async def get_openapi(self, request: Request) -> Response:
-        return json_response(openapi.document(TITLE, OPERATIONS))
+        return json_response(openapi.document(TITLE, OPERATIONS, self.settings.root_path))
 
 
 def _flag(request: Request, name: str) -> bool:

@@ -78,7 +78,12 @@ def create(
     limits = Limits.of(settings, clock)
     app = Application(
         lambda rest: Door(Uploading(rest, api, limits), limits, metrics),
-        routes=[*routes(api, OPERATIONS, _admission(api)), *javascript.routes(), *pages(api)],
+        root_path=settings.root_path,
+        routes=[
+            *routes(api, OPERATIONS, _admission(api)),
+            *javascript.routes(settings.root_path),
+            *pages(api),
+        ],
         lifespan=lifespan,
     )
     app.state.api = api

@@ -32,12 +32,12 @@ def folder() -> Path | None:
     return next((path for path in _FOLDERS if path.is_dir()), None)
 
 
-def routes() -> list[BaseRoute]:
-    """Return the route ``/client/...``."""
+def routes(root_path: str = "") -> list[BaseRoute]:
+    """Return the route ``/client/...``; ``root_path`` is where a proxy serves it."""
     directory = folder()
     if directory is None:
         return []
-    file = Route("/{path:path}", ClientFiles(directory).serve, methods=["GET"])
+    file = Route("/{path:path}", ClientFiles(directory, root_path).serve, methods=["GET"])
     return [Mount("/client", routes=[file])]
 
 
@@ -64,6 +64,7 @@ class ClientFiles:
     """The files of the built client, read once; nothing beside them is served."""
 
     directory: Path
+    root_path: str = ""
 
     @cached_property
     def _files(self) -> dict[str, ClientFile]:
@@ -80,7 +81,7 @@ class ClientFiles:
 
     def import_map(self) -> dict[str, dict[str, str]]:
         """Return the import map of this version: where it is, and the hash of every module."""
-        base = f"/client/{self.version}"
+        base = f"{self.root_path}/client/{self.version}"
         modules = {name: file for name, file in self._files.items() if name.endswith(".js")}
         return {
             "imports": {"sottovoce/browser": f"{base}/browser.js"},

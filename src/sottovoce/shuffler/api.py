@@ -85,7 +85,7 @@ class HopApi(HealthHandlers):
         return self.shuffler.store.take_part(task.fingerprint, place.round, part)
 
     async def get_openapi(self, request: Request) -> Response:
-        return _json(openapi.document(TITLE, OPERATIONS))
+        return _json(openapi.document(TITLE, OPERATIONS, self.shuffler.settings.root_path))
 
     async def _task(self, request: Request) -> AddedTask:
         return await run_in_threadpool(self.shuffler.find, request.path_params["task"])

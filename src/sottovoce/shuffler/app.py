@@ -43,6 +43,7 @@ def create_hop(shuffler: Shuffler) -> Starlette:
 
     return Application(
         lambda rest: Door(rest, limits, metrics),
+        root_path=settings.root_path,
         routes=[*routes(api, OPERATIONS, _admit), *page.routes(api)],
         lifespan=lifespan,
     )

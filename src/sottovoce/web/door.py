@@ -19,9 +19,9 @@ from sottovoce.web.metrics import Metrics
 from sottovoce.web.origins import Origins, origin_of
 from sottovoce.web.problem_response import respond
 from sottovoce.web.problems import RequestError
+from sottovoce.web.root_path import PROBES
 from sottovoce.web.settings import Settings
 
-_HEALTH = ("/healthz", "/readyz", "/metrics")
 _CLOSE = (b"connection", b"close")  # what is left of a body is not read
 _NO_STORE = (b"cache-control", b"no-store")  # for what only the holder of a token may see
 _NO_SNIFFING = (b"x-content-type-options", b"nosniff")
@@ -85,7 +85,7 @@ class Door:
 
     def _refusal(self, scope: Scope) -> Response | None:
         """Return why a request is turned away, or None; the scope gets its ``origin``."""
-        limit = self._limits.health if scope["path"] in _HEALTH else self._limits.requests
+        limit = self._limits.health if scope["path"] in PROBES else self._limits.requests
         wait = limit.wait(address_of(scope))
         if wait:
             return respond(RequestError("slow-down", retry_after=wait))

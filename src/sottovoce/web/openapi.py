@@ -14,8 +14,11 @@ _ALWAYS = ("malformed-request", "slow-down", "internal")
 _WITH_BODY = ("too-large", "too-slow", "busy")
 
 
-def document(title: str, operations: Sequence[Operation]) -> dict[str, Any]:
-    """Return the OpenAPI document, version 3.1, of a service with these operations."""
+def document(title: str, operations: Sequence[Operation], root_path: str = "") -> dict[str, Any]:
+    """Return the OpenAPI document, version 3.1, of a service with these operations.
+
+    ``root_path`` is where a proxy serves it.
+    """
     stated = [shape for op in operations for shape in (op.response, op.body)]
     shapes = [shape for shape in stated if isinstance(shape, type)]
     _, components = msgspec.json.schema_components(shapes, ref_template=_REF)
@@ -29,6 +32,7 @@ def document(title: str, operations: Sequence[Operation]) -> dict[str, Any]:
             "version": version("sottovoce"),
             "license": {"name": "Apache-2.0"},
         },
+        **({"servers": [{"url": root_path}]} if root_path else {}),
         "paths": paths,
         "components": {
             "schemas": {**components, "Problem": _PROBLEM},

@@ -15,6 +15,7 @@ from sottovoce.errors import SottovoceError
 from sottovoce.web.operation import Operation
 from sottovoce.web.problem_response import respond
 from sottovoce.web.problems import RequestError
+from sottovoce.web.root_path import RootPath
 
 _PREFLIGHT = {
     "access-control-allow-methods": "GET, POST",
@@ -27,15 +28,21 @@ Admit = Callable[[Request, str], Awaitable[None]]  # checks the token that a sco
 
 
 class Application(Starlette):
-    """Starlette with middleware outside of its own layers, so that uploads can pass these by."""
+    """Starlette with middleware outside of its own layers, so that uploads can pass these by.
 
-    def __init__(self, doors: Callable[[ASGIApp], ASGIApp], **options: Any) -> None:
+    ``root_path`` is where a proxy serves the application.
+    """
+
+    def __init__(
+        self, doors: Callable[[ASGIApp], ASGIApp], root_path: str = "", **options: Any
+    ) -> None:
         handlers = {SottovoceError: _refused, HTTPException: _not_here, Exception: _broken}
         super().__init__(exception_handlers=handlers, **options)
         self._doors = doors
+        self._root_path = root_path
 
     def build_middleware_stack(self) -> ASGIApp:
-        return self._doors(super().build_middleware_stack())
+        return RootPath(self._doors(super().build_middleware_stack()), self._root_path)
 
 
 def routes(api: Any, operations: Sequence[Operation], admit: Admit) -> list[Route]:

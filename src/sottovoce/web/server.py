@@ -60,7 +60,8 @@ def listening(settings: Settings, told: Callable[[str], None]) -> Iterator[socke
     alone = nullcontext() if settings.database else folder.served(settings.data)
     with alone, _door(settings) as door:
         host, port = door.getsockname()[:2]
-        told(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+        site = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        told(site + settings.root_path)
         yield door
 
 

@@ -3,6 +3,7 @@ clock is here too.
 """
 
 import os
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -21,6 +22,7 @@ clock = time.time
 MAX_PORT = (1 << 16) - 1
 MAX_WORKERS = 256
 MIN_MEMORY = 128 << 20  # bytes
+_ROOT_PATH = re.compile(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*")
 MIN_CAPACITY = 1024  # bytes of a body that is taken, and messages that may wait
 
 
@@ -45,6 +47,7 @@ class Settings:
     query_seconds: float = 60.0  # that a query in SQL may wait, and again that it may run
     most_waiting: int = 20_000  # messages waiting for the store before requests are turned away
     proxies: str = ""  # addresses of reverse proxies whose forwarded headers are believed
+    root_path: str = ""  # where a proxy serves this: /sottovoce for https://example.org/sottovoce/
     tick: float = 0.5  # seconds between looks at what is due
     session: int = 12 * 3600  # seconds that a log-in to the dashboard lasts
     logs: str = ""  # the URL of an object store for sealed logs, instead of the folder
@@ -68,6 +71,11 @@ class Settings:
         settings.whole("workers", self.workers, 1, MAX_WORKERS)
         settings.whole("memory", self.memory, MIN_MEMORY)
         _check_proxies(self.proxies)
+        if not _ROOT_PATH.fullmatch(self.root_path):
+            raise ParameterError(
+                "`root_path` must be a path such as /sottovoce, without a slash at its end, of "
+                "letters, digits and . _ ~ -"
+            )
 
     @property
     def concerns(self) -> list[str]:

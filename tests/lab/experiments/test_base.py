@@ -1,17 +1,21 @@
 """The contract of experiments: rows, claims and the verdict that follows from them."""
 
+from typing import ClassVar
+
 import pytest
 
 from sottovoce.errors import ParameterError
 from sottovoce.lab.experiments.base import (
     Axes,
     Claim,
+    Curves,
     Experiment,
     FigureRow,
     FigureVerdict,
     experiment,
     experiments,
     is_below,
+    named,
     series_of,
     steps,
     values_of,
@@ -39,6 +43,37 @@ class Squares(Experiment):
     def claims(self, rows):
         squares = values_of(rows, "square")
         return [Claim("squares grow", squares == sorted(squares))]
+
+
+class Powers(Curves):
+    """A toy: powers of numbers, the power being what a curve is about."""
+
+    name = "toy-powers"
+    title = "Powers"
+    paper = "Nobody 2000"
+    reproduces = ("nobody-figure-2",)
+    axes = Axes("number", "power")
+    schemes: ClassVar[dict[str, int]] = {"square": 2, "cube": 3}
+    points = (1, 2)
+
+    def number(self, scheme, point, size):
+        return float(point**scheme)
+
+    def printed(self, scheme, point, size):
+        return 8.0 if (scheme, point, size) == (3, 2, "full") else None
+
+
+def test_curves_have_a_number_for_every_scheme_at_every_point():
+    shares = []
+    assert Powers().run("full", shares.append) == [
+        FigureRow("square", 1, 1.0),
+        FigureRow("square", 2, 4.0),
+        FigureRow("cube", 1, 1.0),
+        FigureRow("cube", 2, 8.0, 8.0),
+    ]
+    assert shares == [0.25, 0.5, 0.75, 1.0]
+    assert all(row.published is None for row in Powers().run("quick", lambda share: None))
+    assert named("a", "b") == {"a": "a", "b": "b"}
 
 
 def test_a_figure_whose_printed_values_and_claims_are_met_is_reproduced():

@@ -33,6 +33,8 @@ def test_the_page_counts_lists_and_shows(results):
     page = gallery_page(results)
     assert "- 3 figures and tables in the five papers; 1 of" in page
     assert "- 1 are reproduced, 1 differ, and" in page
+    assert "  0 at the size of the paper and 2 at the quick size;" in page
+    assert page.count("; quick size.") == 2
     assert (
         "| Table 5.1 | direct response | reproduced | [`wang-5-1`](#wang-5-1), [test_wang" in page
     )

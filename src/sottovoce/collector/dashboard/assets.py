@@ -29,7 +29,10 @@ HEADERS = {
 
 
 class Assets:
-    """The files of the dashboard, read once."""
+    """The files of the dashboard, read once; ``root_path`` is where a proxy serves them."""
+
+    def __init__(self, root_path: str = "") -> None:
+        self._root_path = root_path
 
     @cached_property
     def _files(self) -> dict[str, bytes]:
@@ -48,12 +51,14 @@ class Assets:
             lstrip_blocks=True,
         )
         environment.globals["asset"] = self.address
+        environment.globals["root"] = self._root_path
         environment.filters["sentence"] = formatting.sentence
         return environment
 
     def address(self, name: str) -> str:
         """Return the address of a file; it changes with the content."""
-        return f"/static/{name}?v={sha256(self._files[name]).hexdigest()[:12]}"
+        version = sha256(self._files[name]).hexdigest()[:12]
+        return f"{self._root_path}/static/{name}?v={version}"
 
     def file(self, name: str) -> Response:
         """Return a file, or refuse a name that is not known."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from sottovoce.collector import access, taskfile
@@ -73,7 +73,7 @@ class OperatorPages:
             if form.get("action") == "publish":
                 create = self._api.collector.create
                 published, _ = await run_in_threadpool(create, text, toml=toml)
-                return RedirectResponse(progress.path(published.record.name), status_code=303)
+                return self._pages.redirect(progress.path(published.record.name))
             checked = await run_in_threadpool(_checked, text, toml=toml)
         except (SottovoceError, ValueError) as error:
             return await self._page(request, 400, text=text, refused=str(error))
@@ -89,7 +89,7 @@ class OperatorPages:
             collector.find(name).check_enough_users()
         if not await run_in_threadpool(collector.close, name, at_once=form.get("now") == "yes"):
             raise StateError("this task has no round to close")
-        return RedirectResponse(progress.path(name), status_code=303)
+        return self._pages.redirect(progress.path(name))
 
     async def issue(self, request: Request) -> Response:
         """Issue one token and show it, once."""
@@ -114,7 +114,7 @@ class OperatorPages:
         store = self._api.collector.store
         if not await run_in_threadpool(access.revoke, store, form.get("id", "")):
             raise ParameterError("`id` must be that of a listed token")
-        return RedirectResponse("/operate#tokens", status_code=303)
+        return self._pages.redirect("/operate#tokens")
 
     async def _operator_form(self, request: Request, largest: int | None = None) -> dict[str, str]:
         sessions.check_origin(request)

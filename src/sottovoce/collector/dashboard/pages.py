@@ -89,7 +89,9 @@ class Pages:
     """One method per page."""
 
     def __init__(self, api: Api) -> None:
-        self._api, self._assets = api, Assets()
+        self._api = api
+        self._root_path = api.settings.root_path
+        self._assets = Assets(self._root_path)
 
     def anyone(self, name: str, handler: Handler) -> Handler:
         """Return a handler for everybody; a refusal becomes a page too."""
@@ -113,7 +115,7 @@ class Pages:
         """Return a handler for people who have logged in; others are sent to the log-in page."""
 
         async def endpoint(request: Request) -> Response:
-            return await handler(request) if await self.known(request) else _away(request)
+            return await handler(request) if await self.known(request) else self._away(request)
 
         return self.anyone(name, endpoint)
 
@@ -132,7 +134,10 @@ class Pages:
     async def tasks(self, request: Request) -> Response:
         """List the tasks, the newest first."""
         newest_first = self._api.collector.tasks()[::-1]
-        lines = [progress.task(published, number) for number, published in enumerate(newest_first)]
+        lines = [
+            {**progress.task(published, number), "path": self._path(published)}
+            for number, published in enumerate(newest_first)
+        ]
         operator = await run_in_threadpool(operating.is_operator, self._api, request)
         return await self.page("tasks.html", tasks=lines, operator=operator)
 
@@ -152,7 +157,7 @@ class Pages:
         return {
             **self._live(published),
             "name": record.name,
-            "path": progress.path(record.name),
+            "path": self._path(published),
             "description": task.description,
             "digest": record.digest,
             "state": published.shown_state,
@@ -172,9 +177,9 @@ class Pages:
         api = self._api
         facts = progress.live(published, api.status(published), api.collector.now)
         have = sha256(repr(facts).encode()).hexdigest()[:12]
-        path, seen = progress.path(published.record.name), progress.mark(published)
-        poll = f"{path}/live?seen={seen}&have={have}"
-        return {"live": facts, "poll": poll, "mark": progress.mark(published), "have": have}
+        seen = progress.mark(published)
+        poll = f"{self._path(published)}/live?seen={seen}&have={have}"
+        return {"live": facts, "poll": poll, "mark": seen, "have": have}
 
     def _answer(self, published: Published, wanted: results.Shown) -> Facts:
         """Return the parts of an answer, or why there is none."""
@@ -201,9 +206,8 @@ class Pages:
     def _beside(self, published: Published, wanted: results.Shown) -> Facts:
         """Return what an outcome shows beside its rows."""
         views = released_views(self._api.collector, published, wanted.wanted.marginal)
-        path = progress.path(published.record.name)
         return {
-            "pairs": pairs.shown(views.pairs, path, wanted.query_of_numbers),
+            "pairs": pairs.shown(views.pairs, self._path(published), wanted.query_of_numbers),
             "remarks": views.remarks,
         }
 
@@ -237,7 +241,7 @@ class Pages:
         rounds = await run_in_threadpool(self._api.collector.integrity, published)
         name = published.record.name
         facts = integrity.shown(published, rounds)
-        return await self.page("integrity.html", name=name, path=progress.path(name), **facts)
+        return await self.page("integrity.html", name=name, path=self._path(published), **facts)
 
     async def sql(self, request: Request) -> Response:
         """Show the form for SQL queries, and the answer to the query that was sent."""
@@ -274,7 +278,7 @@ class Pages:
     def _asking(self, published: Published, asked: QueryRequest) -> Facts:
         """Return what the page of questions shows around an answer."""
         name, plan = published.record.name, published.task.plan
-        path = progress.path(name)
+        path = self._path(published)
         return {
             "name": name,
             "path": path,
@@ -296,7 +300,7 @@ class Pages:
         if request.method != "POST":
             target = sessions.local(request.query_params.get("next", "/"))
             if await self.known(request):
-                return RedirectResponse(target, status_code=303)
+                return self.redirect(target)
             return await self.page("login.html", target=target, refused=False)
         sessions.check_origin(request)
         form = await self.form(request)
@@ -308,8 +312,8 @@ class Pages:
             )
         except (AccessError, RequestError):
             return await self.page("login.html", 401, target=target, refused=True)
-        response = RedirectResponse(target, status_code=303)
-        sessions.remember(response, request, session, seconds)
+        response = self.redirect(target)
+        sessions.remember(response, request, session, seconds, self._root_path)
         return response
 
     async def logout(self, request: Request) -> Response:
@@ -317,8 +321,8 @@ class Pages:
         sessions.check_origin(request)
         store, now = self._api.collector.store, self._api.collector.now
         await run_in_threadpool(sessions.leave, store, request.cookies.get(sessions.COOKIE), now)
-        response = RedirectResponse("/login", status_code=303)
-        sessions.forget(response, request)
+        response = self.redirect("/login")
+        sessions.forget(response, request, self._root_path)
         return response
 
     async def static(self, request: Request) -> Response:
@@ -343,6 +347,20 @@ class Pages:
         except ValueError:
             raise RequestError("malformed-request", "the body is not a form") from None
         return {name: values[0] for name, values in fields.items()}
+
+    def redirect(self, path: str) -> Response:
+        """Send a browser to a path of this collector."""
+        return RedirectResponse(self._root_path + path, status_code=303)
+
+    def _away(self, request: Request) -> Response:
+        target = sessions.login_path(request)
+        if "hx-request" in request.headers:  # the whole page goes to the log-in, not a part of it
+            return Response(status_code=401, headers={"hx-redirect": self._root_path + target})
+        return self.redirect(target)
+
+    def _path(self, published: Published) -> str:
+        """Return the address of a task's page."""
+        return self._root_path + progress.path(published.record.name)
 
     def _find(self, request: Request) -> Published:
         return self._api.collector.find(request.path_params["name"])
@@ -379,10 +397,3 @@ def _file(answer: Released | Explanation, kind: str) -> Response:
         response = Response(as_json(answer.to_dict()), media_type="application/json")
     response.headers["content-disposition"] = f'attachment; filename="answer.{kind}"'
     return response
-
-
-def _away(request: Request) -> Response:
-    target = sessions.login_path(request)
-    if "hx-request" in request.headers:  # the whole page goes to the log-in, not a part of it
-        return Response(status_code=401, headers={"hx-redirect": target})
-    return RedirectResponse(target, status_code=303)

@@ -24,7 +24,7 @@ _STATES = {
 
 
 def path(name: str) -> str:
-    """Return the address of a task's page.
+    """Return the path of a task's page within the collector.
 
     >>> path("a b?é")
     '/tasks/a%20b%3F%C3%A9'
@@ -38,7 +38,6 @@ def task(published: Published, number: int) -> Facts:
     users = counts[-1] if published.task.distinct else sum(counts)
     return {
         "name": published.record.name,
-        "path": path(published.record.name),
         "description": published.task.description,
         "state": published.shown_state,
         "sandbox": published.collection.sandbox,

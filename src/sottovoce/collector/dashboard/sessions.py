@@ -46,18 +46,27 @@ def leave(store: Store, session: str | None, now: int) -> None:
         store.revoke(record.hash)
 
 
-def remember(response: Response, request: Request, session: str, seconds: int) -> None:
-    """Set the session cookie."""
+def remember(
+    response: Response, request: Request, session: str, seconds: int, root_path: str
+) -> None:
+    """Set the session cookie, for the pages under a path alone."""
     secure = request.url.scheme == "https"
     response.set_cookie(
-        COOKIE, session, max_age=seconds, path="/", secure=secure, httponly=True, samesite="strict"
+        COOKIE,
+        session,
+        max_age=seconds,
+        path=root_path or "/",
+        secure=secure,
+        httponly=True,
+        samesite="strict",
     )
 
 
-def forget(response: Response, request: Request) -> None:
+def forget(response: Response, request: Request, root_path: str) -> None:
     """Delete the session cookie."""
     secure = request.url.scheme == "https"
-    response.delete_cookie(COOKIE, path="/", secure=secure, httponly=True, samesite="strict")
+    path = root_path or "/"
+    response.delete_cookie(COOKIE, path=path, secure=secure, httponly=True, samesite="strict")
 
 
 def check_origin(request: Request) -> None:

@@ -8,10 +8,11 @@ Every file of ``figures`` holds experiments; they are found by themselves.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from itertools import product
 from pkgutil import iter_modules
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -138,6 +139,38 @@ class Experiment(ABC):
         ax.tick_params(labelsize=7)
         ax.grid(visible=True, alpha=0.3)
         ax.legend(fontsize=6, ncols=2)
+
+
+class Curves(Experiment):
+    """An experiment with a number for every one of its schemes at every one of its points.
+
+    ``schemes`` maps the name of a curve to what ``number`` needs to know of it, often the name.
+    """
+
+    schemes: ClassVar[Mapping[str, Any]]
+    points: ClassVar[Sequence[float | str]]
+
+    @abstractmethod
+    def number(self, scheme: Any, point: Any, size: Size) -> float:
+        """Return our number for a scheme at a point."""
+
+    def printed(self, scheme: Any, point: Any, size: Size) -> float | None:
+        """Return the number in the paper, if it prints one."""
+        return None
+
+    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
+        cells = list(product(self.schemes.items(), self.points))
+        return [
+            FigureRow(
+                name, point, self.number(scheme, point, size), self.printed(scheme, point, size)
+            )
+            for (name, scheme), point in steps(cells, progress)
+        ]
+
+
+def named(*schemes: str) -> dict[str, str]:
+    """Return schemes that are known by their names alone."""
+    return {scheme: scheme for scheme in schemes}
 
 
 def _what_failed(off: Sequence[FigureRow], failed: Sequence[str]) -> str:

@@ -12,11 +12,13 @@ PICTURES = "images/gallery"
 _HEAD = """# Gallery
 
 Every figure and table of the five papers behind this library, and what became of it here. The page
-and its pictures are written by `sottovoce lab all --docs docs`; `sottovoce lab run NAME --plot
+and its pictures are written by `sottovoce lab all --full-minutes 40 --docs docs`, which runs as
+many experiments at the size of the paper as fit into that time; `sottovoce lab run NAME --plot
 FILE` draws one of them, and `--size full` runs it at the size of the paper. Lines are ours, circles
 are values that the paper prints. A verdict follows from the rows: every printed value is met within
 the tolerance that the experiment states, and every claim of the text holds.
 """
+_SIZES = {"quick": "quick size", "full": "size of the paper"}
 
 
 def write_gallery(results: Sequence[ExperimentResult], docs: Path) -> None:
@@ -39,12 +41,13 @@ def _counts(results: Sequence[ExperimentResult]) -> Iterator[str]:
     measured = [item for item in items if item.is_measured]
     words = Counter(item.verdict(by_name).word for item in measured)
     drawn = sum(bool(item.experiments) for item in measured)
-    sizes = " and ".join(sorted({result.size for result in results}))
+    sizes = Counter(result.size for result in results)
     yield "## The count\n"
     yield f"- {len(items)} figures and tables in the five papers; {len(items) - len(measured)} of"
     yield "  them are drawings, examples or lists of notation without a measurement."
-    yield f"- Of the {len(measured)} others, {drawn} are drawn by {len(results)} experiments (here"
-    yield f"  at size {sizes}); {len(measured) - drawn} are asserted by tests alone, or not at all."
+    yield f"- Of the {len(measured)} others, {drawn} are drawn by {len(results)} experiments, here"
+    yield f"  {sizes['full']} at the size of the paper and {sizes['quick']} at the quick size;"
+    yield f"  {len(measured) - drawn} are asserted by tests alone, or not at all."
     yield f"- {words['reproduced']} are reproduced, {words['differs']} differ, and"
     yield f"  {words['not possible here']} are not possible here; each says why.\n"
 
@@ -79,7 +82,7 @@ def _pictures(results: Sequence[ExperimentResult]) -> Iterator[str]:
             for item in catalogue()
             if item.key in experiment.reproduces
         )
-        yield f"{experiment.title}. Reproduces {labels}.\n"
+        yield f"{experiment.title}. Reproduces {labels}; {_SIZES[result.size]}.\n"
         yield f"![{experiment.title}]({PICTURES}/{experiment.name}.png)\n"
         verdict = str(result.verdict)
         yield f"**{verdict[0].upper()}{verdict[1:]}.**\n"

@@ -4,6 +4,7 @@ The taxi trips and ratings do not travel with this code; populations are invente
 """
 
 from collections.abc import Sequence
+from math import sqrt
 from typing import ClassVar
 
 import numpy as np
@@ -11,11 +12,13 @@ import numpy as np
 from sottovoce.lab.experiments.base import (
     Axes,
     Claim,
+    Curves,
     Experiment,
     FigureRow,
     Progress,
     Size,
     is_below,
+    named,
     steps,
     values_of,
 )
@@ -44,7 +47,7 @@ PAPER = "Cormode 2018"
 RUNS = {"quick": 2, "full": 12}
 
 
-class Bounds(Experiment):
+class Bounds(Curves):
     """Table 2: the order of the methods by their error bounds, here the exact errors."""
 
     name = "cormode-table-2"
@@ -52,13 +55,11 @@ class Bounds(Experiment):
     paper = PAPER
     reproduces = ("cormode-table-2",)
     axes = Axes("attributes", "squared error", log_y=True)
+    schemes = named(*SIX)
+    points = (4, 8, 12, 16)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        return [
-            FigureRow(method, attributes, ExactError(attributes, 2, LN3, 0.35)(method) / (1 << 16))
-            for method in steps(SIX, progress)
-            for attributes in (4, 8, 12, 16)
-        ]
+    def number(self, scheme: str, point: int, size: Size) -> float:
+        return ExactError(point, 2, LN3, 0.35)(scheme) / (1 << 16)
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         last = {method: values_of(rows, method)[-1] for method in SIX}
@@ -107,7 +108,7 @@ class Correlations(Experiment):
         ]
 
 
-class People(Experiment):
+class People(Curves):
     """Figure 4: total variation over the number of people."""
 
     name = "cormode-4"
@@ -115,15 +116,12 @@ class People(Experiment):
     paper = PAPER
     reproduces = ("cormode-figure-4",)
     axes = Axes("people", "total variation", log_x=True, log_y=True)
+    schemes = named(*SIX)
+    points = (1 << 14, 1 << 16, 1 << 18)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for bits in steps((14, 16, 18), progress):
-            setting = TableSetting(movielens_like, bits, 8, 2)
-            for method in SIX:
-                found = scores(method, setting, LN3, RUNS[size]).variation
-                rows.append(FigureRow(method, 1 << bits, found))
-        return sorted(rows, key=lambda row: row.series)
+    def number(self, scheme: str, point: int, size: Size) -> float:
+        setting = TableSetting(movielens_like, point.bit_length() - 1, 8, 2)
+        return scores(scheme, setting, LN3, RUNS[size]).variation
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         found = {method: values_of(rows, method) for method in SIX}
@@ -140,7 +138,7 @@ class People(Experiment):
         ]
 
 
-class Orders(Experiment):
+class Orders(Curves):
     """Figure 5: total variation over the order of the tables."""
 
     name = "cormode-5"
@@ -150,16 +148,15 @@ class Orders(Experiment):
     axes = Axes("order k", "total variation", log_y=True)
     tolerance = 0.2
     bits: ClassVar[dict[str, int]] = {"quick": 16, "full": 18}
+    schemes = named("inp_ht", "inp_rr")
+    points = range(1, 8)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for order in steps(range(1, 8), progress):
-            for method in ("inp_ht", "inp_rr"):
-                setting = TableSetting(taxi_like, self.bits[size], 8, order)
-                printed = 0.125 if (method, order, size) == ("inp_ht", 5, "full") else None
-                found = scores(method, setting, LN3, RUNS[size]).variation
-                rows.append(FigureRow(method, order, found, printed))
-        return sorted(rows, key=lambda row: row.series)
+    def number(self, scheme: str, point: int, size: Size) -> float:
+        setting = TableSetting(taxi_like, self.bits[size], 8, point)
+        return scores(scheme, setting, LN3, RUNS[size]).variation
+
+    def printed(self, scheme: str, point: int, size: Size) -> float | None:
+        return 0.125 if (scheme, point, size) == ("inp_ht", 5, "full") else None
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         better = [
@@ -168,7 +165,7 @@ class Orders(Experiment):
         return [Claim("InpHT is the method of choice up to k = d / 2", all(better[:4]))]
 
 
-class Maximisation(Experiment):
+class Maximisation(Curves):
     """Figure 6: expectation maximisation against random coefficients."""
 
     name = "cormode-6"
@@ -177,17 +174,14 @@ class Maximisation(Experiment):
     reproduces = ("cormode-figure-6",)
     axes = Axes("epsilon", "total variation", log_y=True)
     bits: ClassVar[dict[str, int]] = {"quick": 16, "full": 18}
+    schemes = named("inp_em", "inp_ht", "marg_ps")
+    points = (0.6, 1.1, 1.4)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        people = population(taxi_like, self.bits[size], 8)
+    def number(self, scheme: str, point: float, size: Size) -> float:
+        if scheme == "inp_em":
+            return maximised(population(taxi_like, self.bits[size], 8), point).variation
         setting = TableSetting(taxi_like, self.bits[size], 8, 2)
-        rows = []
-        for epsilon in steps((0.6, 1.1, 1.4), progress):
-            rows.append(FigureRow("inp_em", epsilon, maximised(people, epsilon).variation))
-            for method in ("inp_ht", "marg_ps"):
-                found = scores(method, setting, epsilon, RUNS[size]).variation
-                rows.append(FigureRow(method, epsilon, found))
-        return sorted(rows, key=lambda row: row.series)
+        return scores(scheme, setting, point, RUNS[size]).variation
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         maximal = values_of(rows, "inp_em")
@@ -233,7 +227,7 @@ class Failures(Experiment):
         return rows
 
 
-class Epsilons(Experiment):
+class Epsilons(Curves):
     """Figure 9: total variation over epsilon; here the exact errors, as root mean squares."""
 
     name = "cormode-9"
@@ -241,16 +235,12 @@ class Epsilons(Experiment):
     paper = PAPER
     reproduces = ("cormode-figure-9",)
     axes = Axes("epsilon", "root of the squared error", log_y=True)
+    schemes = named(*SIX)
+    points = (0.4, 0.6, 0.8, 1.0, 1.2, 1.4)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
+    def number(self, scheme: str, point: float, size: Size) -> float:
         squares = TableSetting(movielens_like, 16, 8, 3).squares
-        return [
-            FigureRow(
-                method, epsilon, (ExactError(8, 3, epsilon, squares)(method) / (1 << 18)) ** 0.5
-            )
-            for method in steps(SIX, progress)
-            for epsilon in (0.4, 0.6, 0.8, 1.0, 1.2, 1.4)
-        ]
+        return sqrt(ExactError(8, 3, point, squares)(scheme) / (1 << 18))
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         found = {method: values_of(rows, method) for method in SIX}
@@ -264,7 +254,7 @@ class Epsilons(Experiment):
         ]
 
 
-class Oracles(Experiment):
+class Oracles(Curves):
     """Figure 10: random coefficients against frequency oracles over the whole record."""
 
     name = "cormode-10"
@@ -273,14 +263,11 @@ class Oracles(Experiment):
     reproduces = ("cormode-figure-10",)
     axes = Axes("attributes", "total variation", log_y=True)
     bits: ClassVar[dict[str, int]] = {"quick": 15, "full": 18}
+    schemes = named("inp_ht", "inp_olh", "inp_htcms")
+    points = (4, 6, 8)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for attributes in steps((4, 6, 8), progress):
-            for method in ("inp_ht", "inp_olh", "inp_htcms"):
-                setting = TableSetting(movielens_like, self.bits[size], attributes, 2)
-                rows.append(FigureRow(method, attributes, scores(method, setting).variation))
-        return sorted(rows, key=lambda row: row.series)
+    def number(self, scheme: str, point: int, size: Size) -> float:
+        return scores(scheme, TableSetting(movielens_like, self.bits[size], point, 2)).variation
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         last = [values_of(rows, method)[-1] for method in ("inp_ht", "inp_olh", "inp_htcms")]
@@ -374,7 +361,7 @@ def tree_share(
     return float(np.mean([sum(true[edge] for edge in tree.edges) for tree in trees]) / best)
 
 
-class Trees(Experiment):
+class Trees(Curves):
     """Figure 8: the information of trees that were learnt from noisy tables."""
 
     name = "cormode-8"
@@ -387,13 +374,11 @@ class Trees(Experiment):
         "where all pairs are nearly alike"
     )
     runs: ClassVar[dict[str, int]] = {"quick": 5, "full": 30}
+    schemes = named("inp_ht", "marg_ps")
+    points = (0.2, 0.4, 0.6, 1.0)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        return [
-            FigureRow(method, epsilon, tree_share(tree_joint(), method, epsilon, self.runs[size]))
-            for method in steps(("inp_ht", "marg_ps"), progress)
-            for epsilon in (0.2, 0.4, 0.6, 1.0)
-        ]
+    def number(self, scheme: str, point: float, size: Size) -> float:
+        return tree_share(tree_joint(), scheme, point, self.runs[size])
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         found = values_of(rows, "inp_ht")

@@ -5,6 +5,7 @@ attributes and range of correlations.  The figures print no numbers.
 """
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from sottovoce.lab.baselines.correlation_bounds import Ties
 from sottovoce.lab.experiments.base import (
     Axes,
     Claim,
+    Curves,
     Experiment,
     FigureRow,
     Progress,
@@ -59,7 +61,7 @@ def compared(population: OneFactor, epsilon: float, ties: Ties) -> dict[str, flo
     return errors
 
 
-class Intervals(Experiment):
+class Intervals(Curves):
     """Figure 4.3: CBP over epsilon and the rate of agreement."""
 
     name = "du-4-3"
@@ -67,19 +69,16 @@ class Intervals(Experiment):
     paper = PAPER
     reproduces = ("du-figure-4.3",)
     axes = Axes("epsilon", "MSE", log_y=True)
+    schemes: ClassVar[dict[str, float]] = {
+        f"agreement {rate}": rate for rate in (0.5, 0.6, 0.7, 0.8, 0.9)
+    }
+    points = EPSILONS
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for rate in steps((0.5, 0.6, 0.7, 0.8, 0.9), progress):
-            ties = equal_ties(7, rate)
-            for epsilon in EPSILONS:
-                error = vote_variance(2, ties.spent(epsilon)) / 1e5
-                rows.append(FigureRow(f"agreement {rate}", epsilon, error))
-        return rows
+    def number(self, scheme: float, point: float, size: Size) -> float:
+        return vote_variance(2, equal_ties(7, scheme).spent(point)) / 1e5
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
-        names = [f"agreement {rate}" for rate in (0.5, 0.6, 0.7, 0.8, 0.9)]
-        errors = np.array([values_of(rows, name) for name in names])
+        errors = np.array([values_of(rows, name) for name in self.schemes])
         return [
             Claim("errors fall with epsilon", bool((np.diff(errors, axis=1) < 0).all())),
             Claim("errors grow with correlation", bool((np.diff(errors, axis=0) > 0).all())),

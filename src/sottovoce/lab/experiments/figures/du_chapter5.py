@@ -15,10 +15,12 @@ from sottovoce.lab.baselines.arbs import ItemPopulation, draw_rounds, estimated_
 from sottovoce.lab.experiments.base import (
     Axes,
     Claim,
+    Curves,
     Experiment,
     FigureRow,
     Progress,
     Size,
+    named,
     steps,
     values_of,
 )
@@ -38,6 +40,8 @@ TABLE_5_2 = {  # hit rates at k = 30, epsilon 1, 2, 3
     ("beta", "arbsf"): (0.73, 0.84, 0.91),
     ("beta", "uniform"): (0.71, 0.85, 0.89),
 }
+SYNTHETIC = {f"{data} {scheme}": (data, scheme) for data, scheme in TABLE_5_2}
+EPSILONS = (1.0, 2.0, 3.0)
 TABLE_5_3_KOSARAK = {  # hit rates at epsilon 2, k = 10 .. 50
     "arbs": (0.96, 0.84, 0.71, 0.60, 0.52),
     "arbsf": (0.98, 0.87, 0.79, 0.63, 0.56),
@@ -51,7 +55,7 @@ def scores(data: str, scheme: str, epsilon: float, runs: int) -> Floats:
     return TopKExperiment(scheme, population).scores(runs, 51)
 
 
-class HitRates(Experiment):
+class HitRates(Curves):
     """The hit rates of the synthetic data: table 5.2."""
 
     name = "du-5-2-table"
@@ -61,17 +65,17 @@ class HitRates(Experiment):
     axes = Axes("epsilon", "hit rate")
     runs: ClassVar[dict[str, int]] = {"quick": 40, "full": 700}
     tolerance = 0.09
+    schemes = SYNTHETIC
+    points = EPSILONS
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for data, scheme in steps(list(TABLE_5_2), progress):
-            for epsilon, printed in zip((1.0, 2.0, 3.0), TABLE_5_2[data, scheme], strict=True):
-                mean = scores(data, scheme, epsilon, self.runs[size])[:, HIT].mean()
-                rows.append(FigureRow(f"{data} {scheme}", epsilon, float(mean), printed))
-        return rows
+    def number(self, scheme: tuple[str, str], point: float, size: Size) -> float:
+        return float(scores(*scheme, point, self.runs[size])[:, HIT].mean())
+
+    def printed(self, scheme: tuple[str, str], point: float, size: Size) -> float:
+        return TABLE_5_2[scheme][EPSILONS.index(point)]
 
 
-class TopKByEpsilon(Experiment):
+class TopKByEpsilon(Curves):
     """Figure 5.2: NCR and squared error over epsilon."""
 
     name = "du-5-2"
@@ -80,28 +84,26 @@ class TopKByEpsilon(Experiment):
     reproduces = ("du-figure-5.2",)
     axes = Axes("epsilon", "NCR")
     runs = HitRates.runs
+    schemes = SYNTHETIC
+    points = EPSILONS
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for data, scheme in steps(list(TABLE_5_2), progress):
-            for epsilon in (1.0, 2.0, 3.0):
-                mean = scores(data, scheme, epsilon, self.runs[size])[:, NCR].mean()
-                rows.append(FigureRow(f"{data} {scheme}", epsilon, float(mean)))
-        return rows
+    def number(self, scheme: tuple[str, str], point: float, size: Size) -> float:
+        return float(scores(*scheme, point, self.runs[size])[:, NCR].mean())
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
-        names = [f"{data} {scheme}" for data, scheme in TABLE_5_2]
         adaptive, uniform = values_of(rows, "linear arbs"), values_of(rows, "linear uniform")
         return [
             Claim(
                 "a larger epsilon leads to a higher NCR",
-                all(values_of(rows, name) == sorted(values_of(rows, name)) for name in names),
+                all(
+                    values_of(rows, name) == sorted(values_of(rows, name)) for name in self.schemes
+                ),
             ),
             Claim("adapting finds more than even sampling", sum(adaptive) > sum(uniform)),
         ]
 
 
-class BySought(Experiment):
+class BySought(Curves):
     """Figure 5.3: the squared error over k."""
 
     name = "du-5-3"
@@ -110,25 +112,23 @@ class BySought(Experiment):
     reproduces = ("du-figure-5.3",)
     axes = Axes("k", "MSE", log_y=True)
     runs: ClassVar[dict[str, int]] = {"quick": 30, "full": 100}
+    schemes: ClassVar[dict[str, tuple[str, str]]] = {
+        f"{data} {scheme}": (data, scheme) for data in ("linear", "beta") for scheme in SCHEMES
+    }
+    points = (10, 20, 30, 40, 50)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for sought in steps((10, 20, 30, 40, 50), progress):
-            for data in ("linear", "beta"):
-                for scheme in SCHEMES:
-                    population = ItemPopulation(DATA[data], USERS, sought, 2.0)
-                    found = TopKExperiment(scheme, population, 10).scores(self.runs[size], 54)
-                    rows.append(FigureRow(f"{data} {scheme}", sought, float(found[:, MSE].mean())))
-        return sorted(rows, key=lambda row: row.series)
+    def number(self, scheme: tuple[str, str], point: int, size: Size) -> float:
+        data, protocol = scheme
+        population = ItemPopulation(DATA[data], USERS, point, 2.0)
+        found = TopKExperiment(protocol, population, 10).scores(self.runs[size], 54)
+        return float(found[:, MSE].mean())
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
-        errors = [
-            values_of(rows, f"{data} {scheme}") for data in ("linear", "beta") for scheme in SCHEMES
-        ]
+        errors = [values_of(rows, name) for name in self.schemes]
         return [Claim("the error falls from k = 10 to 50", all(e[-1] < e[0] for e in errors))]
 
 
-class Sparsity(Experiment):
+class Sparsity(Curves):
     """Figure 5.4: NCR over the share of items that are taken away."""
 
     name = "du-5-4"
@@ -137,22 +137,20 @@ class Sparsity(Experiment):
     reproduces = ("du-figure-5.4",)
     axes = Axes("share of items taken away", "NCR")
     runs: ClassVar[dict[str, int]] = {"quick": 30, "full": 60}
+    schemes = named(*SCHEMES)
+    points = (0.2, 0.4, 0.6, 0.8, 0.9)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for sparsity in steps((0.2, 0.4, 0.6, 0.8, 0.9), progress):
-            for scheme in SCHEMES:
-                population = ItemPopulation((1 - sparsity) * LINEAR, USERS, SOUGHT, 2.0)
-                found = TopKExperiment(scheme, population, 10).scores(self.runs[size], 55)
-                rows.append(FigureRow(scheme, sparsity, float(found[:, NCR].mean())))
-        return sorted(rows, key=lambda row: row.series)
+    def number(self, scheme: str, point: float, size: Size) -> float:
+        population = ItemPopulation((1 - point) * LINEAR, USERS, SOUGHT, 2.0)
+        found = TopKExperiment(scheme, population, 10).scores(self.runs[size], 55)
+        return float(found[:, NCR].mean())
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         drops = [values_of(rows, s)[0] - values_of(rows, s)[-1] for s in SCHEMES]
         return [Claim("sparse sets are harder", min(drops) > 0.25)]
 
 
-class LargeDomain(Experiment):
+class LargeDomain(Curves):
     """Table 5.3 and figure 5.6: a population like Kosarak, by k."""
 
     name = "du-5-3-table"
@@ -162,23 +160,23 @@ class LargeDomain(Experiment):
     axes = Axes("k", "hit rate")
     tolerance = 0.16
     runs: ClassVar[dict[str, int]] = {"quick": 5, "full": 300}
+    schemes = named(*TABLE_5_3_KOSARAK)
+    points = (10, 20, 30, 40, 50)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for place, sought in enumerate(steps((10, 20, 30, 40, 50), progress)):
-            for scheme, printed in TABLE_5_3_KOSARAK.items():
-                population = ItemPopulation(KOSARAK, 990_002, sought, 2.0)
-                found = TopKExperiment(scheme, population, 5).pruned_scores(self.runs[size], 56)
-                mean = float(found[:, HIT].mean())
-                rows.append(FigureRow(scheme, sought, mean, printed[place]))
-        return sorted(rows, key=lambda row: row.series)
+    def number(self, scheme: str, point: int, size: Size) -> float:
+        population = ItemPopulation(KOSARAK, 990_002, point, 2.0)
+        found = TopKExperiment(scheme, population, 5).pruned_scores(self.runs[size], 56)
+        return float(found[:, HIT].mean())
+
+    def printed(self, scheme: str, point: int, size: Size) -> float:
+        return TABLE_5_3_KOSARAK[scheme][self.points.index(point)]
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         found = values_of(rows, "arbs")
         return [Claim("the hit rate falls with k", found == sorted(found, reverse=True))]
 
 
-class LettersOfWords(Experiment):
+class LettersOfWords(Curves):
     """Figure 5.5: letters of words, over epsilon."""
 
     name = "du-5-5"
@@ -187,15 +185,13 @@ class LettersOfWords(Experiment):
     reproduces = ("du-figure-5.5",)
     axes = Axes("epsilon", "NCR")
     runs: ClassVar[dict[str, int]] = {"quick": 60, "full": 300}
+    schemes = named(*SCHEMES)
+    points = (0.5, 1.0, 2.0, 3.0)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for epsilon in steps((0.5, 1.0, 2.0, 3.0), progress):
-            for scheme in SCHEMES:
-                population = ItemPopulation(WORDS, USERS, 6, epsilon)
-                found = TopKExperiment(scheme, population, 10).scores(self.runs[size], 57)
-                rows.append(FigureRow(scheme, epsilon, float(found[:, NCR].mean())))
-        return sorted(rows, key=lambda row: row.series)
+    def number(self, scheme: str, point: float, size: Size) -> float:
+        population = ItemPopulation(WORDS, USERS, 6, point)
+        found = TopKExperiment(scheme, population, 10).scores(self.runs[size], 57)
+        return float(found[:, NCR].mean())
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         found = {scheme: values_of(rows, scheme) for scheme in SCHEMES}
@@ -205,7 +201,7 @@ class LettersOfWords(Experiment):
         ]
 
 
-class Doubt(Experiment):
+class Doubt(Curves):
     """Figure 5.7: Delta, the chance that any item stands on the wrong side, by rounds."""
 
     name = "du-5-7"
@@ -214,19 +210,16 @@ class Doubt(Experiment):
     reproduces = ("du-figure-5.7",)
     axes = Axes("users", "Delta")
     runs: ClassVar[dict[str, int]] = {"quick": 40, "full": 150}
+    schemes = named(*SCHEMES)
+    points = (2_500, 5_000, 10_000, 20_000)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for users in steps((2_500, 5_000, 10_000, 20_000), progress):
-            for scheme in SCHEMES:
-                dice = np.random.default_rng([60, users])
-                found = []
-                for _ in range(self.runs[size]):
-                    order = dice.permutation(LINEAR45)
-                    population = ItemPopulation(order, users, SOUGHT, 3.0)
-                    found.append(misplaced(TopKExperiment(scheme, population, 10).reports(dice)))
-                rows.append(FigureRow(scheme, users, float(np.mean(found))))
-        return sorted(rows, key=lambda row: row.series)
+    def number(self, scheme: str, point: int, size: Size) -> float:
+        dice = np.random.default_rng([60, point])
+        found = []
+        for _ in range(self.runs[size]):
+            population = ItemPopulation(dice.permutation(LINEAR45), point, SOUGHT, 3.0)
+            found.append(misplaced(TopKExperiment(scheme, population, 10).reports(dice)))
+        return float(np.mean(found))
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         last = {scheme: values_of(rows, scheme)[-1] for scheme in SCHEMES}
@@ -236,7 +229,7 @@ class Doubt(Experiment):
         ]
 
 
-class Rounds(Experiment):
+class Rounds(Curves):
     """Figure 5.8: NCR over epsilon for 5 to 20 rounds."""
 
     name = "du-5-8"
@@ -245,15 +238,13 @@ class Rounds(Experiment):
     reproduces = ("du-figure-5.8",)
     axes = Axes("epsilon", "NCR")
     runs: ClassVar[dict[str, int]] = {"quick": 30, "full": 150}
+    schemes: ClassVar[dict[str, int]] = {f"{rounds} rounds": rounds for rounds in (5, 10, 15, 20)}
+    points = EPSILONS
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for rounds in steps((5, 10, 15, 20), progress):
-            for epsilon in (1.0, 2.0, 3.0):
-                population = ItemPopulation(LINEAR45, USERS, SOUGHT, epsilon)
-                found = TopKExperiment("arbs", population, rounds).scores(self.runs[size], 61)
-                rows.append(FigureRow(f"{rounds} rounds", epsilon, float(found[:, NCR].mean())))
-        return rows
+    def number(self, scheme: int, point: float, size: Size) -> float:
+        population = ItemPopulation(LINEAR45, USERS, SOUGHT, point)
+        found = TopKExperiment("arbs", population, scheme).scores(self.runs[size], 61)
+        return float(found[:, NCR].mean())
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         few, many = values_of(rows, "5 rounds"), values_of(rows, "20 rounds")

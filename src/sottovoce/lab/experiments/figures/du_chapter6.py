@@ -14,12 +14,14 @@ import numpy as np
 from sottovoce.lab.experiments.base import (
     Axes,
     Claim,
+    Curves,
     Experiment,
     FigureRow,
     FigureVerdict,
     Progress,
     Size,
     is_below,
+    named,
     steps,
     values_of,
 )
@@ -89,7 +91,7 @@ class Populations(Experiment):
         return FigureVerdict("differs", self.difference)
 
 
-class FoundShares(Experiment):
+class FoundShares(Curves):
     """Figure 6.5: the share of false reports that the filter finds."""
 
     name = "du-6-5"
@@ -99,14 +101,15 @@ class FoundShares(Experiment):
     axes = Axes("poisoned segments of 8", "share found")
     tolerance = 0.2
     seeds: ClassVar[dict[str, int]] = {"quick": 1, "full": 4}
+    schemes = named("found")
+    points = (1, 2, 3)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for poisoned in steps((1, 2, 3), progress):
-            setting = Setting(epsilon=PROBE, poisoned=poisoned)
-            found = [found_share(setting, seed) for seed in range(self.seeds[size])]
-            rows.append(FigureRow("found", poisoned, float(np.mean(found)), 0.25))
-        return rows
+    def number(self, scheme: str, point: int, size: Size) -> float:
+        setting = Setting(epsilon=PROBE, poisoned=point)
+        return float(np.mean([found_share(setting, seed) for seed in range(self.seeds[size])]))
+
+    def printed(self, scheme: str, point: int, size: Size) -> float:
+        return 0.25
 
 
 class DivergencesByEpsilon(Divergences):

@@ -17,12 +17,11 @@ from sottovoce.lab.baselines.she import SHE
 from sottovoce.lab.experiments.base import (
     Axes,
     Claim,
-    Experiment,
+    Curves,
     FigureRow,
-    Progress,
     Size,
     is_below,
-    steps,
+    named,
     values_of,
 )
 from sottovoce.lab.populations.kosarak_clicks import CLICKS, PAGES, clicks, draw_estimates
@@ -63,7 +62,12 @@ def unheld_variance(column: str, epsilon: float) -> float:
     return float(COLUMNS[column](epsilon).noise.unheld)
 
 
-class Variances(Experiment):
+def by_kind(*kinds: type[PureMechanism]) -> dict[str, type[PureMechanism]]:
+    """Return mechanisms by their kinds."""
+    return {kind.kind: kind for kind in kinds}
+
+
+class Variances(Curves):
     """Tables 3.1 and 3.2 and figure 3.1: the formulas of the table, over epsilon."""
 
     name = "wang-3-1"
@@ -71,15 +75,14 @@ class Variances(Experiment):
     paper = PAPER
     reproduces = ("wang-table-3.1", "wang-table-3.2", "wang-figure-3.1")
     axes = Axes("epsilon", "variance / users", log_y=True)
+    schemes = named(*COLUMNS)
+    points = tuple(sorted({*np.linspace(0.25, 5, 20).round(2).tolist(), *EPSILONS}))
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        grid = sorted({*np.linspace(0.25, 5, 20).round(2).tolist(), *EPSILONS})
-        for place, column in enumerate(steps(list(COLUMNS), progress)):
-            for epsilon in grid:
-                printed = TABLE_3_2[epsilon][place] if epsilon in TABLE_3_2 else None
-                rows.append(FigureRow(column, epsilon, unheld_variance(column, epsilon), printed))
-        return rows
+    def number(self, scheme: str, point: float, size: Size) -> float:
+        return unheld_variance(scheme, point)
+
+    def printed(self, scheme: str, point: float, size: Size) -> float | None:
+        return TABLE_3_2[point][list(COLUMNS).index(scheme)] if point in TABLE_3_2 else None
 
     def meets(self, row: FigureRow) -> bool:
         """Two decimals are printed; whole buckets cost OLH less than one percent."""
@@ -100,7 +103,7 @@ class Variances(Experiment):
         ]
 
 
-class MeasuredVariances(Experiment):
+class MeasuredVariances(Curves):
     """Figure 3.2: mean squared errors over a Zipf population against the analytic variances."""
 
     name = "wang-3-2"
@@ -108,21 +111,17 @@ class MeasuredVariances(Experiment):
     paper = PAPER
     reproduces = ("wang-figure-3.2",)
     axes = Axes("epsilon", "measured / analytic")
-    kinds: tuple[type[PureMechanism], ...] = (GRR, OUE, OLH, SUE, BLH)
     runs: ClassVar[dict[str, int]] = {"quick": 10, "full": 100}
+    schemes = by_kind(GRR, OUE, OLH, SUE, BLH)
+    points = EPSILONS
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
+    def number(self, scheme: type[PureMechanism], point: float, size: Size) -> float:
         truth = zipf(LARGE, USERS)
-        rows = []
-        for kind in steps(self.kinds, progress):
-            for epsilon in EPSILONS:
-                mechanism = kind(epsilon, LARGE)  # type: ignore[call-arg]
-                drawn = collections(mechanism, truth, self.runs[size], seed=round(10 * epsilon))
-                totals = [mechanism.estimate_counts(counts, USERS).totals for counts in drawn]
-                error = float(((np.array(totals) - truth) ** 2).mean())
-                analytic = float(mechanism.noise.variances(truth.astype(float), USERS).mean())
-                rows.append(FigureRow(mechanism.kind, epsilon, error / analytic))
-        return rows
+        mechanism = scheme(point, LARGE)  # type: ignore[call-arg]
+        drawn = collections(mechanism, truth, self.runs[size], seed=round(10 * point))
+        totals = [mechanism.estimate_counts(counts, USERS).totals for counts in drawn]
+        error = float(((np.array(totals) - truth) ** 2).mean())
+        return error / float(mechanism.noise.variances(truth.astype(float), USERS).mean())
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         return [
@@ -147,11 +146,10 @@ def significance(kind: type[PureMechanism], epsilon: float) -> float:
     return Estimate(np.zeros(PAGES), noise, CLICKS, epsilon).threshold(alpha=0.05)
 
 
-class ClickExperiment(Experiment):
+class ClickExperiment(Curves):
     """What the three figures of the click stream share."""
 
     paper = PAPER
-    kinds: tuple[type[PureMechanism], ...] = (OLH, BLH)
     runs: ClassVar[dict[str, int]] = {"quick": 3, "full": 10}
 
 
@@ -162,16 +160,13 @@ class TopPages(ClickExperiment):
     title = "Squared error of the 30 most visited pages"
     reproduces = ("wang-figure-3.3",)
     axes = Axes("epsilon", "mean squared error", log_y=True)
+    schemes = by_kind(OLH, BLH)
+    points = EPSILONS
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        truth = clicks()
-        top = np.argsort(-truth)[:30]
-        rows = []
-        for epsilon in steps(EPSILONS, progress):
-            for kind in self.kinds:
-                errors = click_estimates(kind, epsilon, self.runs[size])[:, top] - truth[top]
-                rows.append(FigureRow(kind.kind, epsilon, float((errors**2).mean())))
-        return sorted(rows, key=lambda row: row.series)
+    def number(self, scheme: type[PureMechanism], point: float, size: Size) -> float:
+        top = np.argsort(-clicks())[:30]
+        errors = click_estimates(scheme, point, self.runs[size])[:, top] - clicks()[top]
+        return float((errors**2).mean())
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         olh, blh = values_of(rows, "olh"), values_of(rows, "blh")
@@ -189,20 +184,17 @@ class TruePositives(ClickExperiment):
     reproduces = ("wang-figure-3.4",)
     axes = Axes("epsilon", "pages")
     tolerance = 0.12  # nearly 200 and 36 are read off the text
-    printed: ClassVar[dict[tuple[str, float], float]] = {("olh", 4.0): 200.0, ("blh", 4.0): 36.0}
+    schemes = by_kind(OLH, BLH)
+    points = EPSILONS
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for epsilon in steps(EPSILONS, progress):
-            for kind in self.kinds:
-                threshold = significance(kind, epsilon)
-                estimates = click_estimates(kind, epsilon, self.runs[size])
-                found = (estimates[:, clicks() > threshold] > threshold).sum()
-                mean = float(found) / self.runs[size]
-                rows.append(
-                    FigureRow(kind.kind, epsilon, mean, self.printed.get((kind.kind, epsilon)))
-                )
-        return sorted(rows, key=lambda row: row.series)
+    def number(self, scheme: type[PureMechanism], point: float, size: Size) -> float:
+        threshold = significance(scheme, point)
+        estimates = click_estimates(scheme, point, self.runs[size])
+        found = (estimates[:, clicks() > threshold] > threshold).sum()
+        return float(found) / self.runs[size]
+
+    def printed(self, scheme: type[PureMechanism], point: float, size: Size) -> float | None:
+        return {OLH: 200.0, BLH: 36.0}[scheme] if point == 4.0 else None
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         olh, blh = values_of(rows, "olh"), values_of(rows, "blh")
@@ -216,19 +208,18 @@ class FixedThreshold(ClickExperiment):
     title = "Positives by threshold, epsilon 4"
     reproduces = ("wang-figure-3.5",)
     axes = Axes("threshold", "pages", log_y=True)
-    thresholds = (3000, 5000, 7000, 10_000, 15_000)
+    schemes: ClassVar[dict[str, tuple[type[PureMechanism], bool]]] = {
+        f"{kind.kind} {word}": (kind, word == "true")
+        for kind in (OLH, BLH)
+        for word in ("true", "false")
+    }
+    points = (3000, 5000, 7000, 10_000, 15_000)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        truth = clicks()
-        rows = []
-        for kind in steps(self.kinds, progress):
-            found = click_estimates(kind, 4.0, self.runs[size])
-            for name, keep in (("true", True), ("false", False)):
-                for threshold in self.thresholds:
-                    chosen = (truth > threshold) == keep
-                    mean = float((found[:, chosen] > threshold).sum()) / self.runs[size]
-                    rows.append(FigureRow(f"{kind.kind} {name}", threshold, mean))
-        return rows
+    def number(self, scheme: tuple[type[PureMechanism], bool], point: int, size: Size) -> float:
+        kind, is_above = scheme
+        found = click_estimates(kind, 4.0, self.runs[size])
+        chosen = (clicks() > point) == is_above
+        return float((found[:, chosen] > point).sum()) / self.runs[size]
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         at = {(row.series, row.x): row.ours for row in rows}

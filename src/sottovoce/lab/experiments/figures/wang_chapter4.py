@@ -4,7 +4,7 @@ The published data sets (URL, AOL) are not public.  Searches run on the geometri
 chapter, which is fully described, and on Zipf stand-ins for the others.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import ClassVar
@@ -17,11 +17,13 @@ from sottovoce.lab.baselines.pem import PrefixExtending
 from sottovoce.lab.experiments.base import (
     Axes,
     Claim,
+    Curves,
     Experiment,
     FigureRow,
     Progress,
     Size,
     is_below,
+    named,
     steps,
     values_of,
 )
@@ -65,6 +67,7 @@ TABLE_4_1 = {
     (2, 128): "0.111353 0.115030 0.116080 0.118706 0.035144 0.036247 0.036746 0.037508 "
     "0.011111 0.011463 0.011599 0.011835 0.003513 0.003624 0.003668 0.003741",
 }  # fmt: skip
+TABLE_4_2_URL = {1.0: (6.4, 4.7, 4.1, 4.0), 2.0: (14.3, 12.8, 11.4, 8.5)}  # by epsilon
 CELLS_4_1 = tuple(
     (epsilon, bits, 10 ** (4 + place // 4), GROUPS[place % 4], float(printed))
     for (epsilon, bits), row in TABLE_4_1.items()
@@ -122,7 +125,7 @@ def zipf_found(epsilon: float, groups: int, runs: int) -> list[int]:
     return [len(truth & set(search(plan, epsilon, zipfian(), seed))) for seed in range(runs)]
 
 
-class GroupsOfPem(Experiment):
+class GroupsOfPem(Curves):
     """Table 4.2: how many of sixteen values are found with one to four groups."""
 
     name = "wang-4-2-table"
@@ -135,18 +138,14 @@ class GroupsOfPem(Experiment):
         "the URL and AOL data are not public: on a Zipf stand-in the order of the groups is that "
         "of the table, the numbers are not"
     )
-    printed: ClassVar[dict[float, tuple[float, ...]]] = {
-        1.0: (6.4, 4.7, 4.1, 4.0),
-        2.0: (14.3, 12.8, 11.4, 8.5),
-    }  # URL
+    schemes: ClassVar[dict[str, float]] = {"epsilon 1": 1.0, "epsilon 2": 2.0}
+    points = GROUPS
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for epsilon in steps(list(self.printed), progress):
-            for groups, printed in zip(GROUPS, self.printed[epsilon], strict=True):
-                mean = float(np.mean(zipf_found(epsilon, groups, RUNS[size])))
-                rows.append(FigureRow(f"epsilon {epsilon:g}", groups, mean, printed))
-        return rows
+    def number(self, scheme: float, point: int, size: Size) -> float:
+        return float(np.mean(zipf_found(scheme, point, RUNS[size])))
+
+    def printed(self, scheme: float, point: int, size: Size) -> float:
+        return TABLE_4_2_URL[scheme][GROUPS.index(point)]
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         second = values_of(rows, "epsilon 2")
@@ -190,7 +189,7 @@ class SearchesByEpsilon(Experiment):
         ]
 
 
-class SearchesByTop(Experiment):
+class SearchesByTop(Curves):
     """Figure 4.3: F1 over the number of values that are sought, at epsilon 2."""
 
     name = "wang-4-3"
@@ -198,15 +197,14 @@ class SearchesByTop(Experiment):
     paper = PAPER
     reproduces = ("wang-figure-4.3",)
     axes = Axes("values sought", "F1")
-    tops = (8, 16, 30, 48)
+    schemes: ClassVar[dict[str, Callable[[int], PrefixExtending]]] = {
+        "PEM": published_pem,
+        "PEM1": one_bit_pem,
+    }
+    points = (8, 16, 30, 48)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for top in steps(self.tops, progress):
-            for name, plan in (("PEM", published_pem(top)), ("PEM1", one_bit_pem(top))):
-                scores = f1_scores(plan, 2.0, top, RUNS[size])
-                rows.append(FigureRow(name, top, float(scores.mean())))
-        return sorted(rows, key=lambda row: row.series)
+    def number(self, scheme: Callable[[int], PrefixExtending], point: int, size: Size) -> float:
+        return float(f1_scores(scheme(point), 2.0, point, RUNS[size]).mean())
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         extended = values_of(rows, "PEM")
@@ -223,7 +221,7 @@ class SearchesByTop(Experiment):
         ]
 
 
-class StepsOfPem(Experiment):
+class StepsOfPem(Curves):
     """Figure 4.5b: F1 at epsilon 0.9 over the bits that every group adds."""
 
     name = "wang-4-5"
@@ -232,15 +230,14 @@ class StepsOfPem(Experiment):
     reproduces = ("wang-figure-4.5",)
     axes = Axes("bits added by a group", "F1")
     tolerance = 0.2  # 0.4 and 0.8 are read off the text; runs scatter
-    printed: ClassVar[dict[int, float]] = {2: 0.4, 10: 0.8}
+    schemes = named("PEM")
+    points = (1, 2, 4, 6, 8, 10)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for step in steps((1, 2, 4, 6, 8, 10), progress):
-            plan = published_pem(groups=-(-60 // step))
-            scores = f1_scores(plan, 0.9, runs=10)
-            rows.append(FigureRow("PEM", step, float(scores.mean()), self.printed.get(step)))
-        return rows
+    def number(self, scheme: str, point: int, size: Size) -> float:
+        return float(f1_scores(published_pem(groups=-(-60 // point)), 0.9, runs=10).mean())
+
+    def printed(self, scheme: str, point: int, size: Size) -> float | None:
+        return {2: 0.4, 10: 0.8}.get(point)
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         found = values_of(rows, "PEM")

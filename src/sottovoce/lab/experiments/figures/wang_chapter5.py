@@ -7,7 +7,7 @@ much to noise as all users do.
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from sottovoce.lab.baselines.ldpminer import Miner
 from sottovoce.lab.experiments.base import (
     Axes,
     Claim,
+    Curves,
     Experiment,
     FigureRow,
     Progress,
@@ -60,7 +61,7 @@ TABLE_5_2 = {  # at delta 10^-3, then at 10^-9
 }
 
 
-class SampledResponse(Experiment):
+class SampledResponse(Curves):
     """Table 5.1 and figure 5.1: amplification of randomised response."""
 
     name = "wang-5-1"
@@ -68,19 +69,20 @@ class SampledResponse(Experiment):
     paper = PAPER
     reproduces = ("wang-table-5.1", "wang-figure-5.1")
     axes = Axes("length", "epsilon inside", log_x=True)
+    schemes: ClassVar[dict[str, float]] = {f"{epsilon:g}": epsilon for epsilon in TABLE_5_1}
+    points = LENGTHS
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for epsilon in steps(list(TABLE_5_1), progress):
-            for length, printed in zip(LENGTHS, TABLE_5_1[epsilon], strict=True):
-                rows.append(FigureRow(f"{epsilon:g}", length, amplified(epsilon, length), printed))
-        return rows
+    def number(self, scheme: float, point: int, size: Size) -> float:
+        return amplified(scheme, point)
+
+    def printed(self, scheme: float, point: int, size: Size) -> float:
+        return TABLE_5_1[scheme][LENGTHS.index(point)]
 
     def meets(self, row: FigureRow) -> bool:
         return row.published is None or abs(row.ours - row.published) <= 0.005 + 1e-9
 
 
-class SampledHashing(Experiment):
+class SampledHashing(Curves):
     """Table 5.2 and figure 5.5: amplification of local hashing, but for a chance delta."""
 
     name = "wang-5-5"
@@ -89,15 +91,20 @@ class SampledHashing(Experiment):
     reproduces = ("wang-table-5.2", "wang-figure-5.5")
     axes = Axes("length", "epsilon inside", log_x=True)
     difference = "13 of the 60 printed cells are smaller than the theorem allows; ours are not"
+    schemes: ClassVar[dict[str, tuple[float, float]]] = {
+        f"{epsilon:g}, delta {delta:.0e}": (epsilon, delta)
+        for epsilon in TABLE_5_2
+        for delta in DELTAS
+    }
+    points = LENGTHS
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for epsilon in steps(list(TABLE_5_2), progress):
-            for delta, row in zip(DELTAS, TABLE_5_2[epsilon], strict=True):
-                for length, printed in zip(LENGTHS, row, strict=True):
-                    ours = amplified_but_for(delta, epsilon, length).epsilon
-                    rows.append(FigureRow(f"{epsilon:g}, delta {delta:.0e}", length, ours, printed))
-        return rows
+    def number(self, scheme: tuple[float, float], point: int, size: Size) -> float:
+        epsilon, delta = scheme
+        return amplified_but_for(delta, epsilon, point).epsilon
+
+    def printed(self, scheme: tuple[float, float], point: int, size: Size) -> float:
+        epsilon, delta = scheme
+        return TABLE_5_2[epsilon][DELTAS.index(delta)][LENGTHS.index(point)]
 
     def meets(self, row: FigureRow) -> bool:
         return row.published is None or abs(row.ours - row.published) <= 0.006
@@ -122,6 +129,8 @@ RUNGS = {
     5: "5 OLH, 1 / Adap, L",
     6: "6 SVIM",
 }
+LADDER = {name: rung for rung, name in RUNGS.items()}
+ENDS = {RUNGS[rung]: rung for rung in (1, 6)}
 
 
 @cache
@@ -139,25 +148,20 @@ def mean_scores(
     return rank, error
 
 
-class Ladder(Experiment):
+class Ladder(Curves):
     """What figures 5.3, 5.6 and 5.7 share: six protocols, each with one more idea."""
 
     paper = PAPER
     shop: Transactions
-    rungs: tuple[int, ...] = tuple(RUNGS)
-    epsilons: tuple[float, ...] = (1.0, 2.0, 4.0)
+    schemes = LADDER
+    points: ClassVar[tuple[float, ...]] = (1.0, 2.0, 4.0)
     axes = Axes("epsilon", "normalised cumulative rank")
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
+    def number(self, scheme: int, point: float, size: Size) -> float:
         baskets = baskets_of(self.shop, size)
         truth = top_items(baskets, self.shop.items, TOP)
-        rows = []
-        for rung in steps(self.rungs, progress):
-            for epsilon in self.epsilons:
-                miner = Miner(self.shop.items, TOP, SCALE[size] * epsilon)
-                found = [miner.mine(rung, baskets, SeededRng(0))]
-                rows.append(FigureRow(RUNGS[rung], epsilon, mean_scores(truth, found)[0]))
-        return rows
+        miner = Miner(self.shop.items, TOP, SCALE[size] * point)
+        return mean_scores(truth, [miner.mine(scheme, baskets, SeededRng(0))])[0]
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         last = values_of(rows, RUNGS[6])
@@ -194,7 +198,7 @@ class OnlineItems(Ladder):
     title = "Rank of the 64 most frequent items (stand-in for Online)"
     reproduces = ("wang-figure-5.7",)
     shop = ONLINE
-    rungs = (1, 6)
+    schemes = ENDS
 
 
 class KosarakItems(Ladder):
@@ -204,8 +208,8 @@ class KosarakItems(Ladder):
     title = "Rank of the 64 most frequent items (stand-in for Kosarak)"
     reproduces = ("wang-figure-5.6",)
     shop = KOSARAK
-    rungs = (1, 6)
-    epsilons = (2.0, 4.0)
+    schemes = ENDS
+    points = (2.0, 4.0)
 
 
 class ItemsetExperiment(Experiment):

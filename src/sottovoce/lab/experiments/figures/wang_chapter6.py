@@ -15,11 +15,13 @@ from sottovoce.lab.baselines.priview import PriView
 from sottovoce.lab.experiments.base import (
     Axes,
     Claim,
+    Curves,
     Experiment,
     FigureRow,
     Progress,
     Size,
     is_below,
+    named,
     steps,
 )
 from sottovoce.lab.experiments.cormode.independence_power import DrawnCollection
@@ -58,7 +60,7 @@ def click_errors(
     return errors
 
 
-class NoiseErrors(Experiment):
+class NoiseErrors(Curves):
     """Figure 6.3: the noise of views of s attributes, times k, over epsilon."""
 
     name = "wang-6-3"
@@ -66,20 +68,15 @@ class NoiseErrors(Experiment):
     paper = PAPER
     reproduces = ("wang-figure-6.3",)
     axes = Axes("epsilon", "k NE", log_y=True)
-    epsilons = (0.2, 0.6, 1.0, 1.4, 2.0)
+    schemes: ClassVar[dict[str, int]] = {f"s = {width}": width for width in (2, 3, 4, 5, 6)}
+    points = (0.2, 0.6, 1.0, 1.4, 2.0)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for epsilon in steps(self.epsilons, progress):
-            selection = ViewSelection(1 << 16, (2,) * 8, epsilon, 3)
-            for width in (2, 3, 4, 5, 6):
-                error = 3 * selection.noise_error(width)
-                rows.append(FigureRow(f"s = {width}", epsilon, error))
-        return sorted(rows, key=lambda row: row.series)
+    def number(self, scheme: int, point: float, size: Size) -> float:
+        return 3 * ViewSelection(1 << 16, (2,) * 8, point, 3).noise_error(scheme)
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         at = {(row.series, row.x): row.ours for row in rows}
-        small = [epsilon for epsilon in self.epsilons if epsilon <= 1.4]
+        small = self.points[:-1]
         return [
             Claim(
                 "up to epsilon 1.4 only s = 2 is below the threshold of 0.001, if any is",
@@ -92,7 +89,7 @@ class NoiseErrors(Experiment):
         ]
 
 
-class BinaryData(Experiment):
+class BinaryData(Curves):
     """Figure 6.4: CALM and its rivals on binary attributes."""
 
     name = "wang-6-4"
@@ -102,13 +99,11 @@ class BinaryData(Experiment):
     axes = Axes("epsilon", "squared error", log_y=True)
     methods = ("calm", "inp_ht", "am", "fc")
     power: ClassVar[dict[str, int]] = {"quick": 15, "full": 16}
+    schemes = named("uniform", *methods)
+    points = (0.2, 1.0, 2.0)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for epsilon in steps((0.2, 1.0, 2.0), progress):
-            errors = click_errors(16, self.power[size], self.methods, epsilon)
-            rows += [FigureRow(method, epsilon, error) for method, error in errors.items()]
-        return sorted(rows, key=lambda row: row.series)
+    def number(self, scheme: str, point: float, size: Size) -> float:
+        return click_errors(16, self.power[size], self.methods, point)[scheme]
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         return [
@@ -145,7 +140,7 @@ class ThreeValues(Experiment):
         return [Claim("CALM is the best method", is_below(rows, "calm", ("am", "fc")))]
 
 
-class Layouts(Experiment):
+class Layouts(Curves):
     """Figure 6.7: the number and the size of the views."""
 
     name = "wang-6-7"
@@ -154,32 +149,25 @@ class Layouts(Experiment):
     reproduces = ("wang-figure-6.7",)
     axes = Axes("views", "squared error", log_y=True)
     runs: ClassVar[dict[str, int]] = {"quick": 4, "full": 10}
+    schemes: ClassVar[dict[str, tuple[int, float]]] = {
+        f"{width} wide, eps {epsilon:g}": (width, epsilon)
+        for epsilon in (0.6, 2.0)
+        for width in (2, 3)
+    }
+    points = (4, 8, 16, 28)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        cases = [
-            (f"{width} wide, eps {epsilon:g}", width, epsilon)
-            for epsilon in (0.6, 2.0)
-            for width in (2, 3)
-        ]
-        for name, width, epsilon in steps(cases, progress):
-            runs = self.runs[size]
-            rows += [
-                FigureRow(name, count, self._error(count, width, epsilon, runs))
-                for count in (4, 8, 16, 28)
-            ]
-        return rows
-
-    def _error(self, count: int, width: int, epsilon: float, runs: int) -> float:
+    def number(self, scheme: tuple[int, float], point: int, size: Size) -> float:
+        width, epsilon = scheme
         joint = kosarak_joint(8)
         dice = np.random.default_rng(3)
         everything = tuple(range(8))
         chosen: list[View] = list(combinations(everything, 3))
         tables = {view: project(joint, everything, view) for view in chosen}
-        views = choose_views(ViewLayout(count, width), 8, 3)
-        collection = DrawnCollection("calm", 1 << 16, epsilon, views)
-        found = [squared_error(collection.draw(joint, dice), tables) for _ in range(runs)]
-        return float(np.mean(found))
+        collection = DrawnCollection(
+            "calm", 1 << 16, epsilon, choose_views(ViewLayout(point, width), 8, 3)
+        )
+        models = [collection.draw(joint, dice) for _ in range(self.runs[size])]
+        return float(np.mean([squared_error(model, tables) for model in models]))
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         at = {(row.series, row.x): row.ours for row in rows}

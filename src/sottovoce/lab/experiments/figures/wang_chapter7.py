@@ -11,12 +11,11 @@ from typing import ClassVar
 from sottovoce.lab.experiments.base import (
     Axes,
     Claim,
-    Experiment,
+    Curves,
     FigureRow,
-    Progress,
     Size,
     is_below,
-    steps,
+    named,
     values_of,
 )
 from sottovoce.lab.experiments.wang_chapter7.box_errors import TYPES, across, along, of_type
@@ -25,7 +24,7 @@ PAPER = "Wang 2021"
 VOLUMES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.8)
 
 
-class OneColumn(Experiment):
+class OneColumn(Curves):
     """Figure 7.3: one column of 1024 values, a million people, epsilon 2."""
 
     name = "wang-7-3"
@@ -33,13 +32,11 @@ class OneColumn(Experiment):
     paper = PAPER
     reproduces = ("wang-figure-7.3",)
     axes = Axes("volume of the query", "MNAE", log_y=True)
+    schemes = named("mg", "hi", "hio")
+    points = VOLUMES
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        return [
-            FigureRow(method, volume, along(method, volume))
-            for method in steps(("mg", "hi", "hio"), progress)
-            for volume in VOLUMES
-        ]
+    def number(self, scheme: str, point: float, size: Size) -> float:
+        return along(scheme, point)
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         mg, hio = values_of(rows, "mg"), values_of(rows, "hio")
@@ -49,7 +46,7 @@ class OneColumn(Experiment):
         ]
 
 
-class OneColumnByEpsilon(Experiment):
+class OneColumnByEpsilon(Curves):
     """Figure 7.4: the same over epsilon, at a quarter of the domain."""
 
     name = "wang-7-4"
@@ -57,13 +54,11 @@ class OneColumnByEpsilon(Experiment):
     paper = PAPER
     reproduces = ("wang-figure-7.4",)
     axes = Axes("epsilon", "MNAE", log_y=True)
+    schemes = named("mg", "hi", "hio")
+    points = (0.5, 1.0, 2.0, 3.0, 5.0)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        return [
-            FigureRow(method, epsilon, along(method, 0.25, epsilon))
-            for method in steps(("mg", "hi", "hio"), progress)
-            for epsilon in (0.5, 1.0, 2.0, 3.0, 5.0)
-        ]
+    def number(self, scheme: str, point: float, size: Size) -> float:
+        return along(scheme, 0.25, point)
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         falling = all(
@@ -76,27 +71,28 @@ class OneColumnByEpsilon(Experiment):
         ]
 
 
-class SeveralColumns(Experiment):
-    """What figures 7.5 to 7.7 share: random boxes of several columns."""
+class SeveralColumns(Curves):
+    """What figures 7.6 and 7.7 share: random boxes of several columns."""
 
     paper = PAPER
     axes = Axes("volume of the query", "MNAE", log_y=True)
-    sizes: tuple[tuple[int, ...], ...]
-    methods: tuple[str, ...] = ("mg", "hio")
-    volumes: tuple[float, ...] = (0.01, 0.1, 0.25, 0.5, 0.8)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for sizes in self.sizes:
-            label = "x".join(map(str, sizes))
-            for volume in steps(self.volumes, progress):
-                for method in self.methods:
-                    error, _ = across(method, sizes, volume)
-                    rows.append(FigureRow(f"{method} {label}", volume, error))
-        return sorted(rows, key=lambda row: row.series)
+    def number(self, scheme: tuple[str, tuple[int, ...]], point: float, size: Size) -> float:
+        method, sizes = scheme
+        error, _ = across(method, sizes, point)
+        return error
 
 
-class TwoColumnsByEpsilon(Experiment):
+def on_columns(*sizes: tuple[int, ...]) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Return MG and HIO on columns of these sizes."""
+    return {
+        f"{method} {'x'.join(map(str, each))}": (method, each)
+        for each in sizes
+        for method in ("mg", "hio")
+    }
+
+
+class TwoColumnsByEpsilon(Curves):
     """Figure 7.5: two columns over epsilon, a quarter of all cells."""
 
     name = "wang-7-5"
@@ -104,14 +100,12 @@ class TwoColumnsByEpsilon(Experiment):
     paper = PAPER
     reproduces = ("wang-figure-7.5",)
     axes = Axes("epsilon", "MNAE", log_y=True)
+    schemes = named("mg", "hi", "hio")
+    points = (0.5, 1.0, 2.0, 5.0)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for epsilon in steps((0.5, 1.0, 2.0, 5.0), progress):
-            for method in ("mg", "hi", "hio"):
-                found, _ = across(method, (256, 256), 0.25, epsilon)
-                rows.append(FigureRow(method, epsilon, found))
-        return sorted(rows, key=lambda row: row.series)
+    def number(self, scheme: str, point: float, size: Size) -> float:
+        error, _ = across(scheme, (256, 256), 0.25, point)
+        return error
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         return [Claim("HIO is better than MG and HI", is_below(rows, "hio", ("mg", "hi")))]
@@ -123,7 +117,8 @@ class TwoColumns(SeveralColumns):
     name = "wang-7-6"
     title = "Error of boxes of two columns, a million people, epsilon 2"
     reproduces = ("wang-figure-7.6",)
-    sizes = ((256, 256), (1024, 64))
+    schemes = on_columns((256, 256), (1024, 64))
+    points = (0.01, 0.1, 0.25, 0.5, 0.8)
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         at = {(row.series, row.x): row.ours for row in rows}
@@ -146,8 +141,8 @@ class ThreeColumns(SeveralColumns):
     name = "wang-7-7"
     title = "Error of boxes of three columns (256 x 256 x 64), epsilon 2"
     reproduces = ("wang-figure-7.7",)
-    sizes = ((256, 256, 64),)
-    volumes = (0.1, 0.25, 0.5, 0.8)
+    schemes = on_columns((256, 256, 64))
+    points = (0.1, 0.25, 0.5, 0.8)
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         at = {(row.series.split()[0], row.x): row.ours for row in rows}
@@ -159,7 +154,7 @@ class ThreeColumns(SeveralColumns):
         ]
 
 
-class Selectivity(Experiment):
+class Selectivity(Curves):
     """Figure 7.8: the relative error over the share of people that a question is about."""
 
     name = "wang-7-8"
@@ -167,14 +162,11 @@ class Selectivity(Experiment):
     paper = PAPER
     reproduces = ("wang-figure-7.8",)
     axes = Axes("selectivity", "relative error", log_y=True)
+    schemes = TYPES
+    points = (0.05, 0.1, 0.2, 0.4, 0.6)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for name, columns in TYPES.items():
-            for share in steps((0.05, 0.1, 0.2, 0.4, 0.6), progress):
-                error = of_type("hio", columns, share=share)
-                rows.append(FigureRow(name, share, sqrt(error / 1e6) / share))
-        return rows
+    def number(self, scheme: tuple[int, ...], point: float, size: Size) -> float:
+        return sqrt(of_type("hio", scheme, share=point) / 1e6) / point
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         return [
@@ -188,7 +180,7 @@ class Selectivity(Experiment):
         ]
 
 
-class DomainSizes(Experiment):
+class DomainSizes(Curves):
     """Figure 7.9: the relative error over the size of the domain and the type of the question."""
 
     name = "wang-7-9"
@@ -196,15 +188,15 @@ class DomainSizes(Experiment):
     paper = PAPER
     reproduces = ("wang-figure-7.9",)
     axes = Axes("values of an ordered column", "relative error", log_x=True, log_y=True)
+    schemes = TYPES
+    heights: ClassVar[dict[int, int]] = {5**height: height for height in (2, 3, 4, 5)}
+    points = tuple(heights)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for name, columns in TYPES.items():
-            for height in steps((2, 3, 4, 5), progress):
-                nodes = 2 * 4 * (height - 1) * 5 / 8  # of an average range
-                error = of_type("hio", columns, (height, height, 1, 1), nodes=nodes)
-                rows.append(FigureRow(name, 5**height, sqrt(error / 1e6) / 0.1))
-        return rows
+    def number(self, scheme: tuple[int, ...], point: int, size: Size) -> float:
+        height = self.heights[point]
+        nodes = 2 * 4 * (height - 1) * 5 / 8  # of an average range
+        error = of_type("hio", scheme, (height, height, 1, 1), nodes=nodes)
+        return sqrt(error / 1e6) / 0.1
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         found = {name: values_of(rows, name) for name in TYPES}
@@ -224,7 +216,7 @@ class DomainSizes(Experiment):
         ]
 
 
-class EightColumns(Experiment):
+class EightColumns(Curves):
     """Figure 7.10: HIO and SC on four ordered and four categorical columns."""
 
     name = "wang-7-10"
@@ -243,16 +235,14 @@ class EightColumns(Experiment):
         "2+1": (0, 1, 4),
     }
     shares: ClassVar[dict[str, float]] = {"1+0": 0.24, "0+1": 0.10, "2+0": 0.47, "2+1": 0.17}
+    schemes = named("hio", "sc")
+    points = tuple(shares)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
+    def number(self, scheme: str, point: str, size: Size) -> float:
         heights = (4,) * 4 + (1,) * 4
-        rows = []
-        for method in steps(("hio", "sc"), progress):
-            for name, columns in self.types.items():
-                share = self.shares[name]
-                error = of_type(method, columns, heights, nodes=2.0, share=share)
-                rows.append(FigureRow(method, name, sqrt(error / 1e6) / share))
-        return rows
+        share = self.shares[point]
+        error = of_type(scheme, self.types[point], heights, nodes=2.0, share=share)
+        return sqrt(error / 1e6) / share
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         at = {(row.series, row.x): row.ours for row in rows}

@@ -13,10 +13,12 @@ from sottovoce.lab.baselines.shuffle_bounds.closed_forms import balle, cheu, erl
 from sottovoce.lab.experiments.base import (
     Axes,
     Claim,
+    Curves,
     Experiment,
     FigureRow,
     Progress,
     Size,
+    named,
     steps,
 )
 from sottovoce.lab.experiments.wang_chapter9.frequency_errors import (
@@ -52,7 +54,7 @@ def table_9_2_entry(row: str | int, central: float) -> float:
     return named_method(row, central, pages()).mse(pages())
 
 
-class Kosarak(Experiment):
+class Kosarak(Curves):
     """Table 9.2: hashing through a shuffler on the pages of Kosarak."""
 
     name = "wang-9-2-table"
@@ -62,17 +64,19 @@ class Kosarak(Experiment):
     axes = Axes("central epsilon", "MSE (or buckets)", log_y=True)
     tolerance = 0.02
     difference = "23 of 24 printed cells are met; 1.22e-8 at 100 buckets repeats its neighbour"
+    schemes: ClassVar[dict[str, str | int]] = {
+        f"{row} buckets" if isinstance(row, int) else row: row for row in TABLE_9_2
+    }
+    points = EPSILONS_9_2
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for row in steps(list(TABLE_9_2), progress):
-            name = f"{row} buckets" if isinstance(row, int) else row
-            for central, printed in zip(EPSILONS_9_2, TABLE_9_2[row], strict=True):
-                rows.append(FigureRow(name, central, table_9_2_entry(row, central), printed))
-        return rows
+    def number(self, scheme: str | int, point: float, size: Size) -> float:
+        return table_9_2_entry(scheme, point)
+
+    def printed(self, scheme: str | int, point: float, size: Size) -> float:
+        return TABLE_9_2[scheme][EPSILONS_9_2.index(point)]
 
 
-class Cities(Experiment):
+class Cities(Curves):
     """Figure 9.3: mean squared errors over the central epsilon."""
 
     name = "wang-9-3"
@@ -80,25 +84,19 @@ class Cities(Experiment):
     paper = PAPER
     reproduces = ("wang-figure-9.3",)
     axes = Axes("central epsilon", "MSE", log_y=True)
-    names = ("SOLH", "SH", "RAP", "RAP_R", "AUE", "OLH", "Had", "Lap", "Base")
-    centrals = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+    schemes = named("SOLH", "SH", "RAP", "RAP_R", "AUE", "OLH", "Had", "Lap", "Base")
+    points = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        rows = []
-        for name in steps(self.names, progress):
-            for central in self.centrals:
-                method = named_method(name, central, cities())
-                if size == "full":
-                    error = method_errors(method, cities()).simulated
-                else:
-                    error = method.mse(cities())
-                rows.append(FigureRow(name, central, error))
-        return rows
+    def number(self, scheme: str, point: float, size: Size) -> float:
+        method = named_method(scheme, point, cities())
+        if size == "full":
+            return method_errors(method, cities()).simulated
+        return method.mse(cities())
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         at = {(row.series, row.x): row.ours for row in rows}
         threshold = amplification_threshold(cities())
-        below = [central for central in self.centrals if central < threshold]
+        below = [central for central in self.points if central < threshold]
         return [
             Claim(
                 "without amplification SH is worse than a random guess",
@@ -106,15 +104,15 @@ class Cities(Experiment):
             ),
             Claim(
                 "OLH and Had are around 3 orders worse than shuffled hashing",
-                all(500 < at["OLH", c] / at["SOLH", c] < 2000 for c in self.centrals),
+                all(500 < at["OLH", c] / at["SOLH", c] < 2000 for c in self.points),
             ),
             Claim(
                 "a curator's Laplace noise is around 2 orders better",
-                all(100 < at["SOLH", c] / at["Lap", c] < 500 for c in self.centrals),
+                all(100 < at["SOLH", c] / at["Lap", c] < 500 for c in self.points),
             ),
             Claim(
                 "RAP_R is the best of the shuffled methods",
-                all(at["RAP_R", c] < at["SOLH", c] for c in self.centrals),
+                all(at["RAP_R", c] < at["SOLH", c] for c in self.points),
             ),
         ]
 

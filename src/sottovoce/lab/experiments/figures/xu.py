@@ -6,10 +6,12 @@ those of the plans; they need no people.
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import ClassVar
 
 from sottovoce.lab.experiments.base import (
     Axes,
     Claim,
+    Curves,
     Experiment,
     FigureRow,
     Progress,
@@ -92,7 +94,7 @@ class Attributes(Experiment):
         ]
 
 
-class OneToMany(Experiment):
+class OneToMany(Curves):
     """Figure 8, right: joins of one and many records by the truncation number."""
 
     name = "xu-8"
@@ -101,27 +103,23 @@ class OneToMany(Experiment):
     reproduces = ("xu-figure-8",)
     axes = Axes("records reported", "NMSE", log_y=True)
     nodes, share = 6.17, 0.12  # of a range of 15 values of 125, on average
+    schemes: ClassVar[dict[str, float]] = {
+        f"epsilon {epsilon:g}": epsilon for epsilon in (0.5, 1.0, 2.0, 5.0)
+    }
+    points = (1, 2, 4)
 
-    def run(self, size: Size, progress: Progress) -> list[FigureRow]:
-        return [
-            FigureRow(f"epsilon {epsilon:g}", records, self._error(records, epsilon))
-            for epsilon in steps((0.5, 1.0, 2.0, 5.0), progress)
-            for records in (1, 2, 4)
-        ]
-
-    def _error(self, records: int, epsilon: float) -> float:
+    def number(self, scheme: float, point: int, size: Size) -> float:
         """Return the error for people with one to ten records, evenly: section 6."""
-        hashing = OLH(epsilon / (1 + records), 1000)
+        hashing = OLH(scheme / (1 + point), 1000)
         gap = (hashing.p - hashing.q) ** 2
         unheld = hashing.q * (1 - hashing.q) / gap
         held = 1 + hashing.p * (1 - hashing.p) / gap
         first = unheld + (held - unheld) / 500
         second = 2 * self.nodes * unheld + (held - unheld) * self.share * 0.55
-        return 16 * 16 * (10 / records) ** 2 * records * first * second * 1e6 / 5.5 / 1e12
+        return 16 * 16 * (10 / point) ** 2 * point * first * second * 1e6 / 5.5 / 1e12
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
-        names = [f"epsilon {epsilon:g}" for epsilon in (0.5, 1.0, 2.0, 5.0)]
-        found = [values_of(rows, name) for name in names]
+        found = [values_of(rows, name) for name in self.schemes]
         return [
             Claim("more reported records make COUNT worse", all(e == sorted(e) for e in found)),
             Claim(
