@@ -169,7 +169,8 @@ SELECT region, STDDEV_POP(age) AS s FROM customers GROUP BY region
 SELECT region FROM customers GROUP BY region -- refused no-aggregate
 SELECT region, COUNT(*) FROM customers -- refused not-grouped
 SELECT DISTINCT region FROM customers -- refused distinct
-SELECT FLOOR(since / 10) AS decade, COUNT(*) FROM customers GROUP BY 1 -- refused public-group
+SELECT FLOOR(since / 10) AS decade, COUNT(*) FROM customers GROUP BY 1
+SELECT FLOOR(spent / 10), COUNT(*) FROM customers GROUP BY 1 -- refused public-group
 SELECT age + visits AS x, COUNT(*) FROM customers GROUP BY x -- refused group-expression
 SELECT region, COUNT(*) OVER () FROM customers GROUP BY region -- refused window
 SELECT region, COUNT(*) FROM customers GROUP BY ROLLUP(region) -- refused function
@@ -294,15 +295,38 @@ SELECT COUNT(*) FROM customers WHERE opened >= '2024-07-01'
 SELECT COUNT(*) FROM customers WHERE opened BETWEEN '2024-03-01' AND '2024-05-31' AND age > 40
 SELECT COUNT(*) FROM customers WHERE EXTRACT(MONTH FROM opened) = 2
 SELECT AVG(screen) FROM devices JOIN customers USING (uid) WHERE opened < '2024-04-01' AND bought > '2024-01-01'
+SELECT MAX(bought) FROM devices -- unlike 0.0003
+SELECT MIN(bought) AS first, MAX(bought) AS last FROM devices WHERE os = 'ios' -- unlike 0.0003
+SELECT MEDIAN(bought) FROM devices -- unlike 0.0003
+SELECT os, MAX(returned) AS last FROM devices GROUP BY os HAVING last >= '2024-06-01'
+SELECT DATE_TRUNC('year', bought) AS year, MIN(returned) FROM devices GROUP BY year
+SELECT AVG(returned - bought) FROM devices
+SELECT AVG(returned - bought) AS days FROM devices WHERE os = 'ios' AND screen > 4
+SELECT SUM(DATE_DIFF('month', bought, returned)) FROM devices
+SELECT AVG(DATEDIFF('quarter', bought, returned)) FROM devices
+SELECT COUNT(*) FROM devices WHERE returned > bought
+SELECT COUNT(*) FROM devices WHERE returned - bought > 90
+SELECT COUNT(*) FROM devices WHERE bought + INTERVAL '30 days' < returned
+SELECT COUNT(*) FROM devices WHERE bought + 30 < returned
+SELECT COUNT(*) FROM devices WHERE bought > DATE '2024-05-01' - 30
+SELECT COUNT(*) FROM devices WHERE bought BETWEEN DATE '2024-01-01' AND DATE '2024-01-01' + INTERVAL '1 month'
+SELECT COUNT(*) FROM devices WHERE DATE_DIFF('month', bought, DATE '2024-12-31') <= 4
+SELECT DATE_TRUNC('month', opened) AS month, COUNT(*) FROM customers GROUP BY month ORDER BY month
+SELECT EXTRACT(QUARTER FROM opened) AS q, AVG(age) FROM customers GROUP BY q
+SELECT DAYOFWEEK(opened) AS d, region, COUNT(*) FROM customers GROUP BY d, region
+SELECT CASE WHEN opened < '2024-07-01' THEN 'first' ELSE 'second' END AS half, COUNT(*) FROM customers GROUP BY half
+SELECT FLOOR(since / 5) * 5 AS since5, COUNT(*) FROM customers GROUP BY since5
 SELECT SUM(bought) FROM devices -- refused date-measure
-SELECT MAX(bought) FROM devices -- refused date-measure
 SELECT COUNT(*) FROM devices WHERE bought > 2024 -- refused literal-type
 SELECT COUNT(*) FROM devices WHERE bought > 'last week' -- refused date
 SELECT COUNT(*) FROM devices WHERE bought > CURRENT_DATE -- refused now
 SELECT COUNT(*) FROM devices WHERE bought > NOW() - INTERVAL '30 days' -- refused now
-SELECT COUNT(*) FROM devices WHERE bought > DATE '2024-05-01' - 30 -- refused date-arithmetic
+SELECT COUNT(*) FROM devices WHERE bought > DATE '2024-05-01' - 1.5 -- refused date-arithmetic
 SELECT COUNT(*) FROM devices WHERE bought > DATE '2024-05-01' - INTERVAL '3 moons' -- refused interval
 SELECT DATE_TRUNC('decade', bought), COUNT(*) FROM devices GROUP BY 1 -- refused date-unit
 SELECT EXTRACT(CENTURY FROM bought), COUNT(*) FROM devices GROUP BY 1 -- refused date-part
 SELECT COUNT(*) FROM devices WHERE YEAR(screen) = 2024 -- refused not-a-date
-SELECT DATE_TRUNC('month', opened), COUNT(*) FROM customers GROUP BY 1 -- refused public-group
+SELECT AVG(bought - opened) FROM devices JOIN customers USING (uid) -- refused date-difference
+SELECT COUNT(*) FROM devices JOIN customers USING (uid) WHERE bought > opened -- refused column-comparison
+SELECT MAX(opened) FROM customers -- refused public-quantile
+SELECT AVG(DATE_DIFF('week', bought, returned)) FROM devices -- refused date-unit

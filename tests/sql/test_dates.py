@@ -51,3 +51,13 @@ def test_what_is_no_date_part_or_interval_is_none():
         assert dates.interval(text) is None
     for text in ("2024-02-30", "5.5.2024", "now", "2024-05-17 25:00"):
         assert dates.moment(text) is None
+
+
+@pytest.mark.parametrize("unit", ["minute", "hour", "day", "month", "quarter", "year"])
+def test_differences_are_those_of_duckdb(plain, unit):
+    for table, domain in (("hours", HOURS), ("days", DAYS)):
+        wanted = column(plain, f"DATE_DIFF('{unit}', TIMESTAMP '1999-07-31', d)", table)
+        start = np.array([dates.moment("1999-07-31")])
+        found = dates.boundary(unit, domain.starts) - dates.boundary(unit, start)
+        assert found.tolist() == wanted
+    assert dates.boundary("week", DAYS.starts) is None

@@ -6,7 +6,7 @@ compared with DuckDB's own answer to the same text over the same people.
 
 import re
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timedelta
 from math import isnan
 from pathlib import Path
 
@@ -38,6 +38,7 @@ SHOP = sv.Joint(
                 "plan": ["free", "premium"],
                 "since": range(2010, 2021),
                 "opened": Dates("2024-01-01", "2024-12-31"),
+                "spent": sv.Buckets(0, 100, 4),
             },
         ),
         "purchases": sv.Table(
@@ -48,6 +49,7 @@ SHOP = sv.Joint(
                 "os": ["ios", "android"],
                 "screen": range(4, 8),
                 "bought": Dates("2023-01-01", "2024-12-31"),
+                "returned": Dates("2024-01", "2024-12"),
             }
         ),
     }
@@ -92,6 +94,7 @@ def people():
             "plan": dice.choice(["free", "premium"], COUNT),
             "since": dice.integers(2010, 2021, COUNT),
             "opened": np.datetime64("2024-01-01") + np.arange(COUNT) * 7 % 366,
+            "spent": np.arange(COUNT) / 4,
         },
         "purchases": {
             "uid": owners,
@@ -104,6 +107,7 @@ def people():
             "os": dice.choice(["ios", "android"], COUNT),
             "screen": dice.integers(4, 8, COUNT),
             "bought": np.datetime64("2023-01-01") + np.arange(COUNT) * 37 % 731,
+            "returned": np.datetime64("2024-01") + np.arange(COUNT) * 5 % 12,
         },
     }
 
@@ -136,6 +140,13 @@ def labelled(entry):
     return entry if isinstance(entry, str) else f"{float(entry):.6g}"
 
 
+def number_of(entry):
+    """Return a number, or the days from 1970 to a date."""
+    if isinstance(entry, datetime):
+        return (entry - datetime(1970, 1, 1)) / timedelta(days=1)
+    return float((entry - date(1970, 1, 1)).days if isinstance(entry, date) else entry)
+
+
 def uncut(text):
     """Return a query without what leaves rows out: which ones, estimates decide."""
     return re.split(r" (?:HAVING|ORDER BY (?!\w+\))|LIMIT) ?", text.rstrip(";"))[0]
@@ -165,7 +176,7 @@ def test_a_question_means_what_it_means_in_duckdb(question, plain, truth):
             if other is None:  # a sum of nothing is 0 here and NULL there
                 assert number in (None, 0.0)
             else:
-                assert number == pytest.approx(float(other), rel=question.unlike, abs=1e-6)
+                assert number == pytest.approx(number_of(other), rel=question.unlike, abs=1e-6)
 
 
 def check_answer(question, database):

@@ -9,7 +9,7 @@ from sottovoce.engine.memory import MemoryCollected
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.tasks.choice import Choice
-from sottovoce.tasks.collected import Blocks, NothingCollected, yes_counts
+from sottovoce.tasks.collected import Blocks, NothingCollected, Scored, yes_counts
 from sottovoce.tasks.families.each_item import EachItem
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
@@ -36,6 +36,24 @@ def test_before_the_first_round_there_is_nothing_to_look_at():
     ):
         with pytest.raises(ParameterError, match="nothing has been collected yet"):
             getattr(nothing, method)(Address())
+
+
+def test_members_that_are_alike_are_scored_in_one_call():
+    calls = []
+
+    def score(slot, member, reports):
+        calls.append(np.array(member).tolist())
+        return (10.0 * np.asarray(member) + reports)[:, None]
+
+    scored = Scored((0, 1), 1, score, alike=lambda slot, member: member % 2)
+    places = [Address(0, member, slot) for slot in (0, 1) for member in (0, 1, 2)]
+    groups = scored.together(places)
+    assert groups == [[places[0], places[2]], [places[1]], [places[3], places[5]], [places[4]]]
+    found = scored.scores(groups[0], [np.array([1, 2]), np.array([3])])
+    assert found.tolist() == [[1.0], [2.0], [23.0]]
+    assert scored.scores(groups[1], [np.array([4])]).tolist() == [[14.0]]
+    assert calls == [[0, 0, 2], 1]
+    assert len(Scored((0, 1), 1, score).together(places)) == len(places)
 
 
 def collected(ask, sums):

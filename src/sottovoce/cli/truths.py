@@ -11,7 +11,7 @@ import numpy as np
 from sottovoce.arrays import Bools, Floats, Ints
 from sottovoce.domains.person_tables import PersonTables, Rows
 from sottovoce.domains.tables import Tables
-from sottovoce.plans.tables.combine import labels_of, public_label
+from sottovoce.plans.tables.combine import labels_of, public_group_label
 from sottovoce.sql.aggregates.base import MeasureTerm, Moment
 from sottovoce.sql.query import AnyOf, Column, Compared, Listed, Monomial, Not, Public, Query
 
@@ -113,7 +113,11 @@ class Truth:
                 name = grouping.column.public
                 kind = self.domain.public_kinds[self.domain.public_names.index(name)]
                 values = self._public[name].tolist()
-                among *= np.array([public_label(kind, value) == label for value in values])
+                if grouping.classes is not None:
+                    known = [int(value) for value in values] if kind.ordered else values
+                    values = grouping.classes[kind.indices(known)].tolist()
+                names = [public_group_label(grouping, kind, value) for value in values]
+                among *= np.array([name == label for name in names])
         return among
 
     @cached_property

@@ -80,22 +80,22 @@ def _engine(process: int) -> Any:
 
 def _scores(persons: ReportsByPerson, scored: Scored) -> dict[str, Values]:
     """Return the scores of all reports in some slots as columns, and whose they are."""
-    addresses = persons.in_slots(scored.slots)
-    owners = [persons.owners[address] for address in addresses]
-    ends = np.cumsum([len(people) for people in owners]).tolist()
+    groups = scored.together(persons.in_slots(scored.slots))
+    owners = [persons.owners[address] for group in groups for address in group]
+    counts = [sum(len(persons.owners[address]) for address in group) for group in groups]
+    ends = np.cumsum(counts).tolist()
     columns: Floats = np.empty((scored.width, ends[-1] if ends else 0))
 
     def fill(indices: range) -> None:
         for index in indices:
-            address = addresses[index]
-            start = ends[index] - len(owners[index])
-            reports = persons.batches[address].reports
-            columns[:, start : ends[index]] = scored.score(address.slot, address.member, reports).T
+            start = ends[index] - counts[index]
+            reports = [persons.batches[address].reports for address in groups[index]]
+            columns[:, start : ends[index]] = scored.scores(groups[index], reports).T
 
-    # Every thread takes every so many-th address: neighbours have about as many cells.
+    # Every thread takes every so many-th group: neighbours have about as many cells.
     cores = _cores()
     with ThreadPoolExecutor(cores) as pool:
-        list(pool.map(fill, [range(first, len(addresses), cores) for first in range(cores)]))
+        list(pool.map(fill, [range(first, len(groups), cores) for first in range(cores)]))
     named = {f"s{number}": column for number, column in enumerate(columns)}
     return {"person": _concatenated(owners), **named}
 

@@ -104,8 +104,12 @@ class Scores:
     def _scores(self, table: Any) -> Floats:
         """Return (targets, reports)."""
         scores = np.empty((self.scored.width, len(table)))
-        for address, chosen, reports in pieces(table, self.asked):
-            scores[:, chosen] = self.scored.score(address.slot, address.member, reports).T
+        found = {
+            address: (chosen, reports) for address, chosen, reports in pieces(table, self.asked)
+        }
+        for group in self.scored.together(found):
+            chosen, reports = zip(*(found[address] for address in group), strict=True)
+            scores[:, np.concatenate(chosen)] = self.scored.scores(group, reports).T
         return scores
 
 
@@ -116,7 +120,7 @@ class Vote:
     mechanism: PureMechanism
     target: Floats
 
-    def __call__(self, slot: int, member: int, reports: Reports) -> Floats:
+    def __call__(self, slot: int, member: int | Ints, reports: Reports) -> Floats:
         return self.mechanism.score(reports, self.target)[:, None]
 
 

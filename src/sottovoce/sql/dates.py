@@ -109,6 +109,21 @@ def part(name: str, moments: Ints) -> Ints | None:
     return None if function is None else np.asarray(function(moments))
 
 
+def boundary(unit: str, moments: Ints) -> Ints | None:
+    """Return how many units begin from 1970 up to each moment; None for an unknown unit, and for
+    weeks, of which it depends on the other date where they begin.
+
+    >>> boundary("month", np.array([0, 40 * DAY])).tolist()
+    [0, 1]
+    """
+    if unit in ("minute", "hour", "day"):
+        return np.asarray(moments) // _SPANS[unit].minutes
+    if unit in ("month", "quarter", "year"):
+        months = _days(moments).astype("datetime64[M]").astype(np.int64)
+        return np.asarray(months // _SPANS[unit].months)
+    return None
+
+
 def text_of(moments: Ints) -> list[str]:
     """Return moments as text, without the time of day where all are midnight.
 

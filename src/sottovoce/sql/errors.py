@@ -49,12 +49,16 @@ RULES = {
     "function": f"the only functions are {_ALL_OF}, ABS, CEIL, FLOOR, MOD, ROUND, SQRT, "
     "EXTRACT, DATE_TRUNC and parts of dates such as YEAR and MONTH",
     "date": "a date is written 'YYYY-MM-DD', or 'YYYY-MM-DD HH:MM' with a time",
-    "date-unit": "dates are truncated to one of these",
+    "date-unit": "dates are truncated to, or counted in, one of these",
     "date-part": "the parts of a date are these",
     "not-a-date": "this takes a column of dates, or a date in quotes",
     "interval": "an interval is a whole number of units, such as INTERVAL '7 days'",
-    "date-arithmetic": "a date plus or minus an INTERVAL, or the days between two dates: d - e",
-    "date-measure": "dates are not added: COUNT(*) by month, or AVG(EXTRACT(YEAR FROM d))",
+    "date-arithmetic": "a date plus or minus an INTERVAL or whole days, or the days between two "
+    "dates: d - e",
+    "date-measure": "dates are not added: COUNT(*) by month, MEDIAN(d), or AVG(d - DATE "
+    "'2024-01-01')",
+    "date-difference": "the days between a public and a private date are not known: GROUP BY the "
+    "public one",
     "now": "what is asked must not depend on when: write the date, as in DATE '2024-05-17'",
     "aggregate-condition": "a condition is about columns, not about aggregates such as COUNT",
     "window": "window functions are not supported",
@@ -76,7 +80,8 @@ RULES = {
     "ambiguous-column": "several tables have this column: put the table's name in front",
     "uid": "uid joins tables, and cannot be selected, compared, added or grouped by",
     "large-column": "conditions are about columns of at most 2^18 values",
-    "column-comparison": "two columns are compared only if one of them has at most 64 values",
+    "column-comparison": "two private columns are compared only if one of them has at most 64 "
+    "values: compare each with constants, or ask for months instead of days",
     "chained-comparison": "comparisons are not chained: use AND or BETWEEN",
     "bare-column": "a column alone is not a condition: compare it with something",
     "like": "LIKE takes labels and a pattern in quotes: % is any text, _ any character",
@@ -85,7 +90,7 @@ RULES = {
     "literal-type": "numbers are compared with numbers, labels and dates with strings",
     "too-many-terms": "the condition needs too many terms: use fewer columns, or several queries",
     "group-expression": "GROUP BY takes a column, or an expression of one column",
-    "public-group": "a public column is grouped by as it is: GROUP BY the column itself",
+    "public-group": "public buckets, and columns of many values, are grouped by as they are",
     "ordinal": "this number must be that of a selected item, from 1 on",
     "having-item": "HAVING compares numbers such as COUNT(*): conditions on columns go to WHERE",
     "public-filter": "FILTER and CASE take private columns: put public ones into WHERE or GROUP BY",

@@ -46,6 +46,7 @@ _DIVISIONS: dict[type[exp.Expr], Any] = {
     exp.Mod: np.remainder,
 }
 _UNITS = f": {', '.join(dates.SPANS)}"
+_WITHOUT_WEEKS = f"{_UNITS.replace('week, ', '')}; weeks are (e - d) / 7"
 _PARTS = f": {', '.join(dates.PARTS)}"
 _MAX_DIGITS = 15
 _LARGEST = (1 << 63) - 1  # of the whole numbers that arrays hold
@@ -144,7 +145,9 @@ class _Evaluator:
         return Values("number", array, present)
 
     def _of_dates(self, node: exp.Add | exp.Sub, left: Values, right: Values) -> Values:
-        """Return a date some interval later or earlier, or the days between two dates."""
+        """Return a date some interval or some days later or earlier, or the days between two
+        dates.
+        """
         backwards = isinstance(node, exp.Sub)
         if left.kind == "text":
             left = _date(left, node.this)
@@ -152,12 +155,15 @@ class _Evaluator:
             right = _date(right, node.expression)
         kinds = (left.kind, right.kind)
         present = left.present & right.present
-        if kinds == ("interval", "date") and not backwards:
-            left, right, kinds = right, left, ("date", "interval")
+        if kinds in (("interval", "date"), ("number", "date")) and not backwards:
+            left, right, kinds = right, left, kinds[::-1]
         if kinds == ("date", "interval"):
             span: dates.Interval = right.array[0]
             moved = span.times(-1 if backwards else 1).after(left.array)
             return Values("date", moved, present)
+        if kinds == ("date", "number") and right.array.dtype.kind in "iu":
+            days = -right.array if backwards else right.array
+            return Values("date", left.array + days * dates.DAY, present)
         if kinds == ("date", "date") and backwards:
             return Values("number", (left.array - right.array) / dates.DAY, present)
         raise Refusal("date-arithmetic", start(node))
@@ -295,6 +301,15 @@ class _Evaluator:
     def date_part(self, arguments: Sequence[exp.Expr]) -> Values:
         return self._by_word("number", arguments, dates.part, Refusal("date-part", 0, _PARTS))
 
+    def date_diff(self, arguments: Sequence[exp.Expr]) -> Values:
+        """Return how many units begin after one date and up to another."""
+        unit, *both = arguments
+        moments = [self.moments(each) for each in both]
+        earlier, later = (dates.boundary(_word(unit), each.array) for each in moments)
+        if earlier is None or later is None:
+            raise Refusal("date-unit", start(unit), _WITHOUT_WEEKS)
+        return Values("number", later - earlier, moments[0].present & moments[1].present)
+
     def _by_word(
         self,
         kind: Kind,
@@ -406,6 +421,8 @@ _DATE_FUNCTIONS: dict[str, tuple[int, Callable[[_Evaluator, Sequence[exp.Expr]],
     "INTERVAL": (2, _Evaluator.interval),
     "DATE_TRUNC": (2, _Evaluator.date_trunc),
     "DATE_PART": (2, _Evaluator.date_part),
+    "DATE_DIFF": (3, _Evaluator.date_diff),
+    "DATEDIFF": (3, _Evaluator.date_diff),
 }
 DATE_FUNCTIONS = (*_DATE_FUNCTIONS, *(part.upper() for part in dates.PARTS))
 

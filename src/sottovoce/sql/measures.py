@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from sottovoce.domains.categories import Categories
 from sottovoce.domains.dates import Dates
+from sottovoce.sql import dates
 from sottovoce.sql.aggregates.base import ValueFunction
 from sottovoce.sql.conditions import Condition, Within
 from sottovoce.sql.errors import Refusal
@@ -127,6 +128,9 @@ class MeasureReader:
             return self._function(node, columns[0])
         if isinstance(node, exp.Neg):
             return self._measure(node.this).times(-1.0)
+        between = self._between_dates(node)
+        if between is not None:
+            return between
         if isinstance(node, (exp.Add, exp.Sub)):
             sign = 1.0 if isinstance(node, exp.Add) else -1.0
             return self._measure(node.this).plus(self._measure(node.expression).times(sign))
@@ -156,6 +160,40 @@ class MeasureReader:
             raise Refusal("product", start(node))
         return made
 
+    def dated(self, node: exp.Expr) -> MeasuredSum | None:
+        """Return a date that is an expression of one private column, as days from the beginning of
+        1970; None for anything else.
+        """
+        columns = self.conditions.columns(node)
+        if len(columns) != 1 or columns[0].public or not self._is_date(columns[0]):
+            return None
+        values = self._evaluated(node, columns[0])
+        if values.kind != "date":
+            return None
+        days = Values("number", values.array / dates.DAY, values.present)
+        return self._by_value(node, columns[0], days)
+
+    def _between_dates(self, node: exp.Expr) -> MeasuredSum | None:
+        """Return the days, or other units, between dates of two columns; None for anything else."""
+        columns = self.conditions.columns(node)
+        if len(columns) != 2 or not all(map(self._is_date, columns)):
+            return None
+        if any(column.public for column in columns):
+            raise Refusal("date-difference", start(node))
+        if isinstance(node, exp.Sub):
+            parts = [self.dated(node.this), self.dated(node.expression)]
+        elif isinstance(node, exp.Anonymous) and node.this in ("DATE_DIFF", "DATEDIFF"):
+            parts = [self._measure(_since_1970(node, index)) for index in (2, 1)]
+        else:
+            return None
+        left, right = parts
+        if left is None or right is None:
+            raise Refusal("date-difference", start(node))
+        return left.plus(right.times(-1.0))
+
+    def _is_date(self, column: Column) -> bool:
+        return isinstance(self.conditions.scope.kind(column), Dates)
+
     def _column(self, node: exp.Column, column: Column) -> MeasuredSum:
         kind = self.conditions.scope.kind(column)
         if isinstance(kind, Dates):
@@ -179,17 +217,25 @@ class MeasureReader:
 
     def _function(self, node: exp.Expr, column: Column) -> MeasuredSum:
         """Return an expression of one private column as a number for each of its values."""
+        values = self._evaluated(node, column)
+        if values.kind == "date":
+            raise Refusal("date-measure", start(node))
+        if values.kind != "number":
+            raise Refusal("category-measure", start(node))
+        return self._by_value(node, column, values)
+
+    def _evaluated(self, node: exp.Expr, column: Column) -> Values:
+        """Return what an expression is for every value of a private column."""
         if column.public:
             raise Refusal("public-expression", start(node))
         if self.conditions.scope.kind(column).size > LARGEST_COLUMN:
             raise Refusal("large-column", start(node))
         known = self.conditions.values(column)
-        values = evaluate(node, lambda _: known)
-        if values.kind == "date":
-            raise Refusal("date-measure", start(node))
-        if values.kind != "number":
-            raise Refusal("category-measure", start(node))
-        present = np.broadcast_to(values.present, known.present.shape)
+        return evaluate(node, lambda _: known)
+
+    def _by_value(self, node: exp.Expr, column: Column, values: Values) -> MeasuredSum:
+        size = self.conditions.scope.kind(column).size
+        present = np.broadcast_to(values.present, size)
         numbers = np.where(present, np.asarray(values.array, float), 0.0)
         function = ValueFunction(text_of(node, self.conditions), numbers)
         measure = MeasuredSum((ConditionalTerm(1.0, column, function),))
@@ -223,6 +269,16 @@ def text_of(node: exp.Expr, conditions: ConditionReader) -> str:
     name = str(node.this) if isinstance(node, (exp.Anonymous, exp.Boolean)) else type(node).__name__
     parts = [text_of(child, conditions) for child in node.iter_expressions()]
     return f"{name}({', '.join(parts)})"
+
+
+def _since_1970(call: exp.Anonymous, index: int) -> exp.Anonymous:
+    """Return DATE_DIFF of one of its dates from the beginning of 1970."""
+    unit, ended = call.expressions[0], call.expressions[index]
+    epoch = exp.Literal.string("1970-01-01")
+    alone = exp.Anonymous(this="DATE_DIFF", expressions=[unit.copy(), epoch, ended.copy()])
+    for node in (epoch, alone):
+        node.meta["start"] = start(call)
+    return alone
 
 
 def _public_count(term: ConditionalTerm) -> int:

@@ -91,7 +91,7 @@ class Monomial:
 
 @dataclass(frozen=True)
 class GroupBy:
-    """What GROUP BY makes groups of: a column, or an expression of a private one.
+    """What GROUP BY makes groups of: a column, or an expression of one.
 
     ``classes`` is the group of every value, and ``labels`` are the names of the groups; without
     them every value is a group of its own.  Two expressions of a column are equal if their texts

@@ -43,7 +43,13 @@ from sottovoce.sql.query import (
     Query,
     SortItem,
 )
-from sottovoce.sql.where import LARGEST_COLUMN, ConditionReader, conjunction, declined
+from sottovoce.sql.where import (
+    LARGEST_COLUMN,
+    ConditionReader,
+    can_be_classed,
+    conjunction,
+    declined,
+)
 
 __all__ = ["QueryError", "read"]
 
@@ -184,8 +190,6 @@ class _Reader:
         column = columns[0]
         if isinstance(node, exp.Column):
             return GroupBy(column, self.scope.columns[column])
-        if column.public:
-            raise Refusal("public-group", position)
         if self.scope.kind(column).size > LARGEST_COLUMN:
             raise Refusal("large-column", position)
         values = self.conditions.values(column)
@@ -196,7 +200,10 @@ class _Reader:
             texts[np.argsort(_sortable(made, len(texts)), kind="stable")].tolist()
         )
         labels = tuple(order)
-        classes = np.array([labels.index(text) for text in texts.tolist()])
+        indices = {label: index for index, label in enumerate(labels)}
+        classes = np.array([indices[text] for text in texts.tolist()])
+        if column.public and not can_be_classed(self.scope.kind(column), classes):
+            raise Refusal("public-group", position)
         text = text_of(node, self.conditions)
         name = self._alias_of(text) or f"{_word(node)}_{self.scope.columns[column]}".lower()
         return GroupBy(column, name, text, classes, labels)
@@ -368,7 +375,8 @@ class _Reader:
         """Return a quantile, or an extreme, of the values of one private column."""
         kind: Any = aggregates()[call.this]
         argument, *shares = call.expressions
-        measure = self._measured(argument)
+        dated = self._dated(argument)
+        measure = self._measured(argument) if dated is None else dated
         if narrowing != EVERYBODY:
             measure = measure.under(narrowing)
         terms = [term for term in self._terms(measure, call) if term.column is not None]
@@ -388,8 +396,17 @@ class _Reader:
             measure=(term,),
             counted=self._count_of(measure, call),
             share=share,
+            of_dates=dated is not None,
             numbers=numbers,
         )
+
+    def _dated(self, argument: exp.Expr) -> MeasuredSum | None:
+        """Return the dates of one private column as days; None if the argument is no date."""
+        if _has_aggregate(argument):
+            return None
+        if any(column.public for column in self.conditions.columns(argument)):
+            raise Refusal("public-quantile", start(argument))
+        return MeasureReader(self.conditions).dated(argument)
 
     def _centre(self, term: MeasureTerm) -> float:
         """Return the middle of the numbers of a term's column."""
@@ -470,7 +487,7 @@ class _Reader:
             return None
         tree = exp.Paren(this=having.this.copy())
         for node in list(tree.find_all(exp.Filter, exp.Anonymous, exp.Column)):
-            if node.find_ancestor(exp.Filter, exp.Anonymous) is not None:
+            if node.find_ancestor(exp.Filter, exp.Anonymous) is not None or _is_constant(node):
                 continue
             name = self._name_of(node)
             if not name:
@@ -536,6 +553,10 @@ def _table_name(tree: exp.Show, domain: Tables) -> str:
 
 def _has_aggregate(node: exp.Expr) -> bool:
     return any(call.this in aggregates() for call in node.find_all(exp.Anonymous))
+
+
+def _is_constant(node: exp.Expr) -> bool:
+    return not node.find(exp.Column) and not _has_aggregate(node)
 
 
 def _constant(node: exp.Expr) -> float:

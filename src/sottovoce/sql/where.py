@@ -13,7 +13,7 @@ from typing import Any, get_args
 import numpy as np
 from sqlglot import exp
 
-from sottovoce.arrays import Bools
+from sottovoce.arrays import Bools, Ints
 from sottovoce.domains.base import Domain
 from sottovoce.domains.categories import Categories
 from sottovoce.domains.dates import Dates
@@ -256,6 +256,16 @@ def declined(kind: Domain) -> Bools:
     if isinstance(kind, Categories) and kind.declinable:
         chosen[-1] = True
     return chosen
+
+
+def can_be_classed(kind: Domain, classes: Ints) -> bool:
+    """Return whether an engine can say in which class a public value is: there are few values, or
+    few runs of values of one class.
+    """
+    if not isinstance(kind, (Categories, Integers, Dates)):
+        return False
+    runs = 1 + int(np.count_nonzero(np.diff(classes)))
+    return kind.size <= MAX_PUBLIC or (not isinstance(kind, Categories) and runs <= MAX_PUBLIC)
 
 
 def negation(condition: Condition) -> Condition:

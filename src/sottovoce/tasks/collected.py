@@ -4,7 +4,7 @@ An engine implements ``Collected`` (in memory, from sealed files, on Spark); a p
 which.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -36,16 +36,41 @@ class Blocks:
         return prefix << self.extension | suffix
 
 
+def member_alone(slot: int, member: int) -> Any:
+    """Return what no two members have in common."""
+    return member
+
+
 @dataclass(frozen=True)
 class Scored:
     """How the reports in some slots are scored for ``width`` targets.
 
     ``score`` takes the slot, the member and the reports of an address and returns (reports, width).
+    Instead of one member it takes one for every report, if all of them are ``alike``: members of a
+    slot for which that returns equal values share their work.
     """
 
     slots: tuple[int, ...]
     width: int
-    score: Callable[[int, int, Reports], Floats]
+    score: Callable[[int, int | Ints, Reports], Floats]
+    alike: Callable[[int, int], Any] = member_alone
+
+    def together(self, addresses: Iterable[Address]) -> list[list[Address]]:
+        """Return the addresses in groups whose reports are scored in one call."""
+        groups: dict[Any, list[Address]] = {}
+        for address in addresses:
+            key = (address.slot, self.alike(address.slot, address.member))
+            groups.setdefault(key, []).append(address)
+        return list(groups.values())
+
+    def scores(self, addresses: Sequence[Address], reports: Sequence[Reports]) -> Floats:
+        """Return the scores of the reports at some addresses of one group, end to end."""
+        slot = addresses[0].slot
+        if len(addresses) == 1:
+            return self.score(slot, addresses[0].member, reports[0])
+        members = np.array([address.member for address in addresses])
+        counts = [len(batch) for batch in reports]
+        return self.score(slot, np.repeat(members, counts), np.concatenate(reports))
 
 
 class Relations(Protocol):

@@ -12,6 +12,9 @@ from sottovoce.lab.experiments.tables import contributions
 from sottovoce.plans.tables import state
 from sottovoce.plans.tables.coefficients import AxisProduct, Coefficients
 from sottovoce.plans.tables.decoding import table_size
+from sottovoce.plans.tables.pipeline import plan_query
+from sottovoce.plans.tables.source import Source
+from sottovoce.sql.reading import read
 
 USERS = 6_000
 QUERIES = [
@@ -24,7 +27,8 @@ QUERIES = [
 ]
 
 
-WORKLOAD = (QUERIES[0], QUERIES[2])  # with one, layers are weighed, and less can be decoded
+# With a workload layers are weighed, and a total has several terms.
+WORKLOAD = (QUERIES[0], QUERIES[1], QUERIES[5])
 
 
 @cache
@@ -46,7 +50,7 @@ def asked(text, workload=None):
 
 
 @pytest.mark.parametrize(
-    ("text", "workload"), [*((text, None) for text in QUERIES), (QUERIES[0], WORKLOAD)]
+    ("text", "workload"), [(text, workload) for workload in (None, WORKLOAD) for text in QUERIES]
 )
 def test_decoded_answers_are_those_of_scored_people(text, workload, monkeypatch):
     scored = asked(text, workload)
@@ -72,9 +76,13 @@ def test_decoded_answers_are_those_of_scored_people(text, workload, monkeypatch)
 
 def test_explain_says_that_an_answer_is_decoded(monkeypatch):
     text = f"EXPLAIN {QUERIES[0]}"
-    assert "answered from" not in asked(text).facts
+    scored = asked(text).facts
+    assert scored["answered from"] == f"12 x {USERS:,} scores of reports"
+    assert scored["limit"] == (
+        "reports are scored up to 33,554,432 scores, beyond that sums are decoded"
+    )
     monkeypatch.setattr(state, "MAX_SCORES", 1)
-    assert state.DECODED in asked(text).facts["answered from"]
+    assert asked(text).facts["answered from"] == f"12 totals, {state.DECODED}"
 
 
 def test_the_table_is_as_large_as_the_combinations_of_different_vectors():
@@ -83,6 +91,21 @@ def test_the_table_is_as_large_as_the_combinations_of_different_vectors():
         Coefficients(((AxisProduct(1.0, (first, third)),),)),
         Coefficients(((AxisProduct(1.0, (second, third)),),)),
     ]
-    assert table_size(single) == 2
+    both = np.array([[0, 0], [1, 1]])
+    assert table_size(single, both) == 2
+    assert table_size(single, np.array([[0, 0], [0, 1], [1, 1]])) == 3
     twice = [Coefficients(((AxisProduct(1.0, (first, third)), AxisProduct(1.0, (second, first))),))]
-    assert table_size(twice) == 4**2
+    assert table_size(twice, np.array([[0, 0]])) == 3**2  # on each axis: two squares, one product
+
+
+def test_groups_of_two_columns_under_a_workload_share_their_vectors():
+    """Without that every group would have vectors of its own, and the table their square."""
+    query = read(QUERIES[1], database(WORKLOAD).layout.tables)
+    plan = plan_query(query, Source(database(WORKLOAD).layout))
+    (scoring,) = plan.scorings.values()
+    own = np.arange(len(scoring.columns))
+    size = table_size(scoring.columns, np.stack([own, own], axis=1))
+    terms = [len(column.groups[0]) for column in scoring.columns]
+    print(f"{size} combinations for {len(own)} groups of {max(terms)} terms")
+    assert max(terms) > 1
+    assert size < len(own) * max(terms) ** 4

@@ -249,3 +249,47 @@ def test_published_scores_of_everything_are_one_on_average_only():
     mean, square = factor_moments(made, people(layout))
     np.testing.assert_allclose(mean, 1.0, atol=1e-9)
     assert (square > 1.1).all()
+
+
+WIDE = {"a": ordinal(5), "b": ordinal(5), "c": ordinal(5), "d": ordinal(5)}
+
+
+def scored_together(made, slot, groups):
+    """Return whether the reports of all layers of a group score what they score layer by layer."""
+    dice = np.random.default_rng(3)
+    rows = dice.integers(0, 5, (12, 4))
+    same = []
+    for members in groups:
+        batches = [
+            slot.family[member].privatize(PersonTables((rows,)), SeededRng(member))
+            for member in members
+        ]
+        apart = [
+            made(slot.number, member, batch) for member, batch in zip(members, batches, strict=True)
+        ]
+        together = made(slot.number, np.repeat(members, len(rows)), np.concatenate(batches))
+        same.append(np.allclose(together, np.concatenate(apart), rtol=1e-12, atol=1e-12))
+    return all(same)
+
+
+@pytest.mark.parametrize("aligned_from", [2, 20])
+def test_layers_that_are_alike_are_scored_together(monkeypatch, aligned_from):
+    """Layers that divide the columns nobody asks about into as many cells have the same target."""
+    monkeypatch.setattr(layers, "ALIGNED_FROM", aligned_from)
+    layout = layout_of(WIDE, "hio", 1.0, fanout=3)
+    asked = question(layout, {0: [0, 1]}, {1: [1, 2, 3]})
+    (made,) = planned(layout, asked, Method()).scorings.values()
+    (slot,) = made.factor.slots
+    groups = {}
+    for member in range(len(slot.family)):
+        groups.setdefault(made.alike(slot.number, member), []).append(member)
+    print(f"{len(slot.family)} layers, {len(groups)} groups")
+    assert len(groups) < 0.7 * len(slot.family)
+    assert scored_together(made, slot, groups.values())
+    # Layers that are not alike have other targets.
+    by_mechanism = {}
+    for members in groups.values():
+        by_mechanism.setdefault(slot.mechanism(members[0]), []).append(members[0])
+    most = max(by_mechanism.values(), key=len)
+    assert len(most) > 1
+    assert not scored_together(made, slot, [most])

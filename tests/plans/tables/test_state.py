@@ -110,10 +110,10 @@ def test_more_scores_than_fit_are_decoded_where_every_total_is_one_score(source,
 def test_many_targets_are_decoded_where_their_cells_are_many(source, monkeypatch):
     made = plan(source, "SELECT age, COUNT(*) FROM people GROUP BY age")
     monkeypatch.setattr(module, "MAX_SCORES", 8 * 1_001)
-    assert not module.is_decoded(made, 1_000)
+    assert not module.way_of(made, 1_000).decoded
     monkeypatch.setattr(module, "MANY_TARGETS", 8)
-    assert module.is_decoded(made, 1_000)
-    assert not module.is_decoded(made, 999)
+    assert module.way_of(made, 1_000).decoded
+    assert not module.way_of(made, 999).decoded
 
 
 @pytest.mark.parametrize(
@@ -126,14 +126,14 @@ def test_many_targets_are_decoded_where_their_cells_are_many(source, monkeypatch
 )
 def test_what_depends_on_public_columns_or_shares_is_scored(source, monkeypatch, text):
     monkeypatch.setattr(module, "MAX_SCORES", 1)
-    assert not module.is_decoded(plan(source, text), 200)
+    assert not module.way_of(plan(source, text), 200).decoded
 
 
 def test_layers_and_tables_that_do_not_fit_are_not_decoded(source, monkeypatch):
     made = plan(source, "SELECT age, COUNT(*) FROM people GROUP BY age")
     monkeypatch.setattr(module, "MAX_SCORES", 1)
-    assert module.is_decoded(made, 200)
+    assert module.way_of(made, 200).decoded
     for limit in ("MAX_CELLS", "MAX_TABLE"):
         with monkeypatch.context() as patched:
             patched.setattr(module, limit, 3)
-            assert not module.is_decoded(made, 200)
+            assert not module.way_of(made, 200).decoded

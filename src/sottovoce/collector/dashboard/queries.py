@@ -1,6 +1,7 @@
 """Queries as data for a page: examples from the tables, the answer as rows and bars, its plan."""
 
 from collections.abc import Sequence
+from functools import partial
 from math import isfinite, nan
 from typing import Any
 
@@ -165,7 +166,8 @@ def _attacked(result: Result, row: ResultRow, index: int) -> Facts:
 def _written(figure: Figure, level: float) -> Facts:
     low, high = figure.interval(level)
     numbers = {"text": figure.value, "low": low, "high": high}
-    texts: Facts = {key: _number(number, figure.error) for key, number in numbers.items()}
+    write = figure.written if figure.dated else partial(_number, error=figure.error)
+    texts: Facts = {key: write(number) for key, number in numbers.items()}
     return {**texts, "unstable": figure.unstable}
 
 
@@ -181,7 +183,7 @@ def _drawing(released: Released) -> str:
         for row in result.table
         if isfinite(row.figures[0].value) and all(map(isfinite, _bounds(row, result.level)))
     ]
-    if not result.keys or not drawn:
+    if not result.keys or not drawn or drawn[0].figures[0].dated:
         return ""
     rows = [_bar(row.labels, row.figures[0], result.level) for row in drawn]
     rows += [{"value": " / ".join(labels), "suppressed": True} for labels in released.suppressed]

@@ -160,19 +160,24 @@ class Coefficients:
         return total
 
 
-KnownLevels = dict[Any, Levels]  # of axes of one factor, by what is wanted of each
+@dataclass(frozen=True, eq=False)
+class KnownAxes:
+    """What was computed for single axes of one factor by one method, by what is wanted of each."""
+
+    levels: dict[Any, Levels] = field(default_factory=dict)
+    parts: dict[Any, AxisParts] = field(default_factory=dict)
 
 
-def coefficients(target: Target, method: Method, known: KnownLevels | None = None) -> Coefficients:
+def coefficients(target: Target, method: Method, known: KnownAxes | None = None) -> Coefficients:
     """Return the coefficients that a method gives a target.
 
     ``known`` keeps what was computed for single axes by the same method: targets of one factor
     that want the same of an axis share its vectors.
     """
-    known = {} if known is None else known
+    known = KnownAxes() if known is None else known
     slot = target.factor.slots[0]
     if method.name == "blue" and slot.weighted:
-        return _layered_coefficients(target, method)
+        return _layered_coefficients(target, method, known)
     rounding = method.measure == "round" and target.measured is not None
     shares = [1 / len(slot.groups)] * len(slot.groups)
     if rounding and slot.family.rounding in (
@@ -188,24 +193,31 @@ def coefficients(target: Target, method: Method, known: KnownLevels | None = Non
     return Coefficients(tuple(groups), roots if target.factor.known else 0.0)
 
 
-def _layered_coefficients(target: Target, method: Method) -> Coefficients:
+def _layered_coefficients(target: Target, method: Method, known: KnownAxes) -> Coefficients:
     """Return the coefficients of least variance for layers that are not equally likely."""
     factor = target.factor
     slot = factor.slots[0]
-    parts = target_parts(target, method)
+    parts = target_parts(target, method, known)
     scales = slot.precisions(by_level=method.signal > 0)
     left_out = np.zeros(slot.family.first)
     products = layered_blue(parts, np.concatenate([left_out, scales]), root_known=factor.known)
     terms = tuple(AxisProduct(1.0, vectors) for vectors in products)
-    known = known_root(parts) if factor.known else None
-    return Coefficients((terms,), known or 0.0, scales)
+    root = known_root(parts) if factor.known else None
+    return Coefficients((terms,), root or 0.0, scales)
 
 
-def target_parts(target: Target, method: Method) -> list[AxisParts]:
+def target_parts(target: Target, method: Method, known: KnownAxes | None = None) -> list[AxisParts]:
     """Return the parts of a target on every axis of its layers."""
+    known = KnownAxes() if known is None else known
     (axes,) = target.factor.slots[0].groups
     wanted = [AxisTarget(target, method, axis, alone=len(axes) == 1) for axis in axes]
-    return list(map(_parts, wanted))
+    return [_shared_parts(part, known) for part in wanted]
+
+
+def _shared_parts(part: "AxisTarget", known: KnownAxes) -> AxisParts:
+    if part.key not in known.parts:
+        known.parts[part.key] = _parts(part)
+    return known.parts[part.key]
 
 
 def _parts(part: "AxisTarget") -> AxisParts:
@@ -219,7 +231,7 @@ def _parts(part: "AxisTarget") -> AxisParts:
 
 
 def group_terms(
-    target: Target, method: Method, axes: Sequence[Axis], known: KnownLevels
+    target: Target, method: Method, axes: Sequence[Axis], known: KnownAxes
 ) -> tuple[AxisProduct, ...]:
     """Return the terms of one group of layers."""
     parts = [AxisTarget(target, method, axis, alone=len(axes) == 1) for axis in axes]
@@ -270,7 +282,9 @@ class AxisTarget:
         """Return what two axes of one factor and method have in common if they are treated
         alike.
         """
-        if self.is_coin or self.measured_by_coin:
+        if self.is_coin:
+            return self.axis, self.alone, self.coin_leaves.tobytes()
+        if self.measured_by_coin:
             return self.axis, self.alone, self.target.key
         chosen = self.target.sets.get(self.axis.column)
         values = self.target.values(self.axis.column)
@@ -355,6 +369,12 @@ class AxisTarget:
         return np.concatenate([_padded(low * chosen[::-1], half), _padded(high * chosen, half)])
 
     @property
+    def coin_leaves(self) -> Floats:
+        """Return the number of every combination of the sides of some coins."""
+        ends = [_coin_ends(self, coin) for coin in self.axis.coins]
+        return np.asarray(reduce(np.multiply.outer, ends).ravel())
+
+    @property
     def measured_leaves(self) -> Floats:
         """Return the numbers of the values that meet the conditions."""
         values = self.target.values(self.axis.column)
@@ -365,10 +385,10 @@ class AxisTarget:
         return np.concatenate([_padded(values[::-1], half), _padded(values, half)])
 
 
-def _shared_levels(part: AxisTarget, known: KnownLevels) -> Levels:
-    if part.key not in known:
-        known[part.key] = _levels(part)
-    return known[part.key]
+def _shared_levels(part: AxisTarget, known: KnownAxes) -> Levels:
+    if part.key not in known.levels:
+        known.levels[part.key] = _levels(part)
+    return known.levels[part.key]
 
 
 def _levels(part: AxisTarget) -> Levels:
@@ -379,7 +399,7 @@ def _coin_levels(part: AxisTarget) -> Levels:
     """Return the numbers of all combinations of some coins, or of their root where the coins do not
     matter.
     """
-    leaves = reduce(np.multiply.outer, [_coin_ends(part, coin) for coin in part.axis.coins]).ravel()
+    leaves = part.coin_leaves
     if WEIGHT in part.axis.coins or (leaves != 1).any() or 0 not in part.axis.levels:
         return (None, leaves)
     return _blue_levels(part, leaves) if part.by_blue else (np.ones(1), None)

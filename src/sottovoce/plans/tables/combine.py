@@ -6,6 +6,8 @@ from functools import cached_property, partial
 from math import inf, isnan
 from typing import Any
 
+import numpy as np
+
 from sottovoce.arrays import Floats
 from sottovoce.core.influence import Exposure
 from sottovoce.domains.base import Domain
@@ -18,9 +20,11 @@ from sottovoce.plans.tables.result import Figure, Result, ResultRow
 from sottovoce.plans.tables.run import EngineRows
 from sottovoce.plans.tables.select import QueryPlan
 from sottovoce.plans.tables.source import Source
+from sottovoce.plans.tables.state import NO_CLASS
 from sottovoce.sql.aggregates.base import Aggregate
+from sottovoce.sql.dates import DAY
 from sottovoce.sql.evaluate import Values, truth
-from sottovoce.sql.query import EVERYBODY, Column, Query
+from sottovoce.sql.query import EVERYBODY, Column, GroupBy, Query
 from sottovoce.sql.values import numbers_of
 
 
@@ -48,7 +52,9 @@ def combine(parts: tuple[EngineRows, ...], source: Source) -> Result:
         level=plan.query.options.confidence,
         notices=(*plan.query.notices, *_notices(plan.query, missing, rows)),
         statement=parts[0].statement.text,
-        explanation=facts_of(plan, users, coins_checked=source.coins_checked),
+        explanation=facts_of(
+            plan, users, coins_checked=source.coins_checked, way=parts[0].statement.way
+        ),
     )
 
 
@@ -104,9 +110,8 @@ def _labels(header: "_Header", part: EngineRows, row: Row, group: int) -> tuple[
     labels = []
     for index, grouping in enumerate(header.query.group_by):
         if grouping.public:
-            labels.append(
-                public_label(header.kind(grouping.column), part.key(next(public_keys), group))
-            )
+            value = part.key(next(public_keys), group)
+            labels.append(public_group_label(grouping, header.kind(grouping.column), value))
         else:
             labels.append(header.labels[index][next(private)])
     return tuple(labels)
@@ -116,11 +121,12 @@ def figure_of(aggregate: Aggregate, totals: Sequence[float], covariance: Floats)
     """Return a number made of totals, with its error and its interval."""
     value = aggregate.estimate(totals, covariance)
     if isnan(value):
-        return Figure(value, inf, unstable=True)
+        return Figure(value, inf, unstable=True, dated=aggregate.dated)
     variance = aggregate.variance(totals, covariance)
     if aggregate.unstable(totals, covariance):
         return Figure(value, variance, True, everything)
-    return Figure(value, variance, False, partial(aggregate.bounds, tuple(totals), covariance))
+    bounds = partial(aggregate.bounds, tuple(totals), covariance)
+    return Figure(value, variance, False, bounds, aggregate.dated)
 
 
 def everything(reach: float) -> tuple[float, float]:
@@ -166,7 +172,7 @@ class _Header:
     def labels(self) -> list[Sequence[str]]:
         """Return the names of the groups of every item of GROUP BY; none for a public one."""
         return [
-            () if grouping.public else grouping.labels or labels_of(self.kind(grouping.column))
+            grouping.labels or (() if grouping.public else labels_of(self.kind(grouping.column)))
             for grouping in self.query.group_by
         ]
 
@@ -174,12 +180,9 @@ class _Header:
         """Return whether a row meets HAVING."""
         if self.query.having is None:
             return True
-        values = dict(zip(self._all_names, row.figures, strict=True))
-        return bool(
-            truth(self.query.having, lambda column: Values.of_numbers([values[column.name].value]))[
-                0
-            ]
-        )
+        figures = dict(zip(self._all_names, row.figures, strict=True))
+        met = truth(self.query.having, lambda column: _compared(figures[column.name]))
+        return bool(met[0])
 
     def ordered(self, rows: list[ResultRow]) -> list[ResultRow]:
         """Return the rows in the order of ORDER BY: the last item is sorted by first."""
@@ -195,13 +198,13 @@ class _Header:
             index for index, grouping in enumerate(self.query.group_by) if grouping.name == name
         )
         grouping = self.query.group_by[index]
-        if grouping.public:
+        if grouping.public and not grouping.labels:
             kind = self.kind(grouping.column)
             if isinstance(kind, Buckets):
                 return lambda row: kind.labels.index(row.labels[index])
             return lambda row: float(row.labels[index]) if kind.ordered else row.labels[index]
         ranks = {label: rank for rank, label in enumerate(self.labels[index])}
-        return lambda row: ranks[row.labels[index]]
+        return lambda row: ranks.get(row.labels[index], len(ranks))
 
     def shown(self, row: ResultRow) -> ResultRow:
         """Return a row without the numbers that only HAVING and ORDER BY need."""
@@ -233,6 +236,13 @@ def _notices(query: Query, missing: int, rows: Sequence[ResultRow]) -> list[str]
     return notices
 
 
+def public_group_label(grouping: GroupBy, kind: Domain, value: Any) -> str:
+    """Return the name of a public group: of its class, or of its value."""
+    if grouping.classes is None:
+        return public_label(kind, value)
+    return "NULL" if int(value) == NO_CLASS else grouping.labels[int(value)]
+
+
 def public_label(kind: Domain, value: Any) -> str:
     """Return the name of a public value: whole numbers without a point."""
     if not kind.ordered:
@@ -247,6 +257,15 @@ def labels_of(kind: Domain) -> Sequence[str]:
     """Return the names of a column's values."""
     labels = getattr(kind, "labels", None)
     return labels if labels is not None else [f"{number:.6g}" for number in numbers_of(kind)]
+
+
+def _compared(figure: Figure) -> Values:
+    """Return a number as HAVING compares it."""
+    if not figure.dated:
+        return Values.of_numbers([figure.value])
+    exists = not isnan(figure.value)
+    moment = round(figure.value * DAY) if exists else 0
+    return Values("date", np.array([moment]), np.array([exists]))
 
 
 def _rank(value: float) -> float:

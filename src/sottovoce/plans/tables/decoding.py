@@ -13,7 +13,7 @@ decoded have few reports each, which are scored one by one.
 Source: docs/affine-response.md, section 1; Xu 2020, section 3.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -120,17 +120,20 @@ class Decoding:
         return [_GroupTerms.of(columns, self.pairs) for columns in groups]
 
 
-def table_size(columns: Sequence[Coefficients]) -> int:
+def table_size(columns: Sequence[Coefficients], pairs: Ints) -> int:
     """Return how many combinations of vectors the columns of a factor need, at most.
 
-    A column of several terms is squared, which combines the vectors of any two of them.
+    Squares of columns, and products of two, combine the vectors of any two of their terms.
     """
     largest = 0
     for group in zip(*(column.groups for column in columns), strict=True):
-        terms = [term for terms in group for term in terms]
-        axes = zip(*(map(id, term.axes) for term in terms), strict=True)
-        size = prod(len(set(axis)) for axis in axes)
-        largest = max(largest, size if len(terms) <= len(columns) else size**2)
+        counts = np.array([len(terms) for terms in group])
+        term_pairs = int((counts[pairs[:, 0]] * counts[pairs[:, 1]]).sum())
+        if term_pairs > MAX_TABLE:
+            return term_pairs
+        terms = _GroupTerms.of(group, pairs)
+        sizes = (prod(map(len, terms.levels)), prod(each.shape[1] for each in terms.paired))
+        largest = max(largest, *sizes)
     return largest
 
 
@@ -216,14 +219,13 @@ class _GroupTerms:
         weights = np.array([term.weight for term in terms])
         vectors = tuple(each.numbers for each in numbered)
         single = _Terms(len(columns), np.array(owners), weights, vectors)
-        both = np.array(list(_term_pairs(single, pairs)), np.int64).reshape(-1, 3)
-        pair_owners, left, right = both.T
+        pair_owners, left, right = _term_pairs(single, pairs)
         paired = []
         numbers = []
         for index in vectors:
-            unique, inverse = np.unique(
-                np.stack([index[left], index[right]]), axis=1, return_inverse=True
-            )
+            # A product does not depend on the order of its vectors.
+            both = np.sort(np.stack([index[left], index[right]]), axis=0)
+            unique, inverse = np.unique(both, axis=1, return_inverse=True)
             paired.append(unique)
             numbers.append(inverse.ravel())
         double = _Terms(len(pairs), pair_owners, weights[left] * weights[right], tuple(numbers))
@@ -277,12 +279,16 @@ def _numbered(items: Sequence[int]) -> _Numbered:
     return _Numbered(numbers, firsts.tolist())
 
 
-def _term_pairs(terms: _Terms, pairs: Ints) -> Iterator[tuple[int, int, int]]:
-    """Yield the number of a pair of columns with a term of each, for all combinations."""
-    by_owner: list[list[int]] = [[] for _ in range(terms.count)]
-    for term, owner in enumerate(terms.owners.tolist()):
-        by_owner[owner].append(term)
-    for number, (left, right) in enumerate(pairs.tolist()):
-        for first in by_owner[left]:
-            for second in by_owner[right]:
-                yield number, first, second
+def _term_pairs(terms: _Terms, pairs: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the number of a pair of columns with a term of each, for all combinations.
+
+    The terms of a column stand next to each other.
+    """
+    counts = np.bincount(terms.owners, minlength=terms.count)
+    starts = np.cumsum(counts) - counts
+    left, right = pairs.T
+    sizes = counts[left] * counts[right]
+    numbers = np.repeat(np.arange(len(pairs)), sizes)
+    within = np.arange(len(numbers)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    first, second = np.divmod(within, np.maximum(counts[right], 1)[numbers])
+    return numbers, starts[left][numbers] + first, starts[right][numbers] + second

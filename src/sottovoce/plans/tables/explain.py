@@ -17,7 +17,7 @@ from sottovoce.plans.tables.layout import Factor
 from sottovoce.plans.tables.predict import Prediction, squared_coefficients
 from sottovoce.plans.tables.scoring import Scoring
 from sottovoce.plans.tables.select import QueryPlan
-from sottovoce.plans.tables.state import DECODED, MAX_SCORES, is_decoded
+from sottovoce.plans.tables.state import Way, way_of
 from sottovoce.plans.tables.weigh import alternatives
 from sottovoce.sql.query import EVERYBODY
 
@@ -27,13 +27,19 @@ MANY_TABLES = 3  # from here on a join is hardly ever precise
 
 
 def facts_of(
-    plan: QueryPlan, users: int, *, compare: bool = False, coins_checked: bool = False
+    plan: QueryPlan,
+    users: int,
+    *,
+    compare: bool = False,
+    coins_checked: bool = False,
+    way: Way | None = None,
 ) -> dict[str, Any]:
     """Return a plan as facts, with the error to expect if so many people were spread evenly over
     all values.
 
     ``compare`` adds the error of every other method.  With ``coins_checked`` nobody can choose the
-    layer that they report about, so a false message does less harm.
+    layer that they report about, so a false message does less harm.  ``way`` is how the reports are
+    read, where that is known.
     """
     layout = plan.layout
     query = plan.query
@@ -56,8 +62,10 @@ def facts_of(
         "coins": "dealt by enrolment tokens" if coins_checked else "chosen by whoever reports",
         "numbers": numbers,
     }
-    if is_decoded(plan, users):
-        facts["answered from"] = f"{DECODED}: more than {MAX_SCORES:,} scores and cells"
+    way = way or way_of(plan, users)
+    facts["answered from"] = way.text
+    if way.scores:
+        facts["limit"] = way.limit
     if compare:
         facts["compared with"] = _compared(plan, users)
     warnings = _warnings(plan, numbers)

@@ -19,7 +19,7 @@ Source: Xu 2020, section 6.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from math import prod
 
@@ -38,12 +38,14 @@ class AxisParts:
     """The parts of a target on one axis.
 
     ``parts`` holds each part times the width of a node, on all levels that see it.  ``widths``
-    holds the width of every level that layers ask about, and ``levels`` which these are.
+    holds the width of every level that layers ask about, and ``levels`` which these are.  Sums of
+    the parts are kept: targets that share an axis share them too.
     """
 
     parts: tuple[Levels, ...]
     widths: Floats
     levels: tuple[int, ...]
+    _sums: dict[bytes, Levels] = field(default_factory=dict)
 
     @property
     def seen(self) -> Floats:
@@ -59,6 +61,12 @@ class AxisParts:
 
     def combined(self, weights: Floats) -> Levels:
         """Return a weighted sum of the parts."""
+        key = weights.tobytes()
+        if key not in self._sums:
+            self._sums[key] = self._summed(weights)
+        return self._sums[key]
+
+    def _summed(self, weights: Floats) -> Levels:
         levels: list[Floats | None] = [None] * len(self.parts[0])
         for weight, part in zip(weights, self.parts, strict=True):
             for level, vector in enumerate(part):

@@ -6,6 +6,8 @@ from math import isfinite, sqrt
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sottovoce.answers import attacked, digits, export
 from sottovoce.answers.guarantee import Guarantee, ShuffledReports
 from sottovoce.answers.outcome import Outcome
@@ -13,6 +15,7 @@ from sottovoce.answers.plain_data import PlainData
 from sottovoce.core.influence import Exposure
 from sottovoce.errors import ParameterError
 from sottovoce.maths.normal import quantile
+from sottovoce.sql.dates import DAY, text_of
 from sottovoce.sql.query import ATTACKED_PARTS, PARTS
 
 
@@ -21,7 +24,7 @@ class Figure:
     """One number with its variance; ``unstable`` marks a ratio whose denominator may be 0.
 
     ``bounds`` returns the ends of the interval for a reach in standard errors; without it the
-    interval is that of a normal number.
+    interval is that of a normal number.  A ``dated`` number counts days from the beginning of 1970.
     """
 
     value: float
@@ -30,6 +33,7 @@ class Figure:
     bounds: Callable[[float], tuple[float, float]] | None = field(
         default=None, repr=False, compare=False
     )
+    dated: bool = False
 
     @property
     def error(self) -> float:
@@ -42,6 +46,20 @@ class Figure:
         if self.bounds is not None:
             return self.bounds(reach)
         return self.value - reach * self.error, self.value + reach * self.error
+
+    def shown(self, number: float | None) -> Any:
+        """Return the number, or a bound of it, as rows hold it: a date as text, None if there is
+        none.
+        """
+        if not self.dated or number is None:
+            return number
+        return text_of(np.array([round(number * DAY)]))[0] if isfinite(number) else None
+
+    def written(self, number: float) -> str:
+        """Return the number, or a bound of it, as people read it."""
+        if self.dated:
+            return self.shown(number) or digits.NO_NUMBER
+        return digits.figure(number, self.error)
 
     def attacked(
         self, exposure: Exposure | None, level: float, fakes: float
@@ -167,15 +185,17 @@ class Result(Outcome):
         index = self.names.index(name)
         figure = row.figures[index]
         low, high = figure.interval(self.level)
-        beside = zip(PARTS, (low, high, figure.error, figure.unstable), strict=True)
+        shown = (figure.shown(low), figure.shown(high), figure.error, figure.unstable)
+        beside = zip(PARTS, shown, strict=True)
         entries: dict[str, Any] = {
-            name: figure.value,
+            name: figure.shown(figure.value),
             **{f"{name}{part}": entry for part, entry in beside},
         }
         if self.fakes is not None:
             bounds = row.attacked(index, self.level, self.fakes) or (None, None)
             entries |= {
-                f"{name}{part}": bound for part, bound in zip(ATTACKED_PARTS, bounds, strict=True)
+                f"{name}{part}": figure.shown(bound)
+                for part, bound in zip(ATTACKED_PARTS, bounds, strict=True)
             }
         return entries
 
@@ -249,17 +269,19 @@ class Result(Outcome):
             index = self.names.index(column)
             figure = row.figures[index]
             mark = " (unstable)" if figure.unstable else ""
-            value = digits.figure(figure.value, figure.error)
-            cells += [f"{value}{mark}", _interval(figure.interval(self.level), figure.error)]
+            value = figure.written(figure.value)
+            cells += [f"{value}{mark}", _interval(figure, figure.interval(self.level))]
             if self.fakes is not None:
                 attacked_bounds = row.attacked(index, self.level, self.fakes)
-                cells.append(_interval(attacked_bounds, figure.error))
+                cells.append(_interval(figure, attacked_bounds))
         return cells
 
 
-def _interval(bounds: tuple[float, float] | None, error: float) -> str:
+def _interval(figure: Figure, bounds: tuple[float, float] | None) -> str:
+    if figure.dated and bounds is not None:
+        return f"[{figure.written(bounds[0])}, {figure.written(bounds[1])}]"
     low, high = bounds or (None, None)
-    return digits.interval(low, high, error)
+    return digits.interval(low, high, figure.error)
 
 
 @dataclass(frozen=True)

@@ -66,31 +66,20 @@ def run(statements: tuple[Statement, ...], source: Source) -> tuple[EngineRows, 
 
 
 def _decoded(statement: Statement, source: Source) -> Columns:
-    """Return the same columns as the engine would, from the sums of every layer.
-
-    A total is a number for everybody, or a weight times one score.
-    """
-    ((factor, scoring),) = statement.scorings.items()
+    """Return the same columns as the engine would, from the sums of every layer."""
+    (scoring,) = statement.scorings.values()
     (slot,) = scoring.factor.slots
-    count = len(statement.totals)
-    constants, weights, scores = np.zeros(count), np.zeros(count), np.zeros(count, np.int64)
-    for total, number in statement.totals.items():
-        for product in statement.plan.totals[total].products:
-            if product.scores:
-                weights[number] = product.weight
-                scores[number] = statement.columns[factor][product.scores[0].column]
-            else:
-                constants[number] = product.weight
+    single = statement.single_scores
+    constants, weights, scores = single.constants, single.weights, single.scores
     left, right = np.array(statement.pairs()).T
-    pairs = np.stack([scores[left], scores[right]], axis=1)
-    sums = Decoding(scoring, pairs, source.reports).sums(slot)
+    sums = Decoding(scoring, statement.score_pairs, source.reports).sums(slot)
     parts = weights * sums.scores[scores]
     products = weights[left] * weights[right] * sums.products
     products += constants[left] * parts[right] + constants[right] * parts[left]
     products += sums.users * constants[left] * constants[right]
     columns: dict[str, Values] = {"users": np.array([sums.users])}
     totals = sums.users * constants + parts
-    columns |= {f"t{number}": totals[number : number + 1] for number in range(count)}
+    columns |= {f"t{number}": totals[number : number + 1] for number in range(len(totals))}
     named = zip(left.tolist(), right.tolist(), range(len(left)), strict=True)
     columns |= {f"m{first}_{second}": products[at : at + 1] for first, second, at in named}
     return columns
@@ -107,5 +96,5 @@ def _columns(statement: Statement, source: Source) -> Columns:
     scored = {}
     for factor, scoring in scorings.items():
         slots = tuple(slot.number for slot in scoring.factor.slots)
-        scored[relation(factor)] = Scored(slots, len(scoring.columns), scoring)
+        scored[relation(factor)] = Scored(slots, len(scoring.columns), scoring, scoring.alike)
     return source.reports.relations(0).select(scored, numeric, statement.tree)

@@ -18,12 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.arrays import Floats, Reports
-from sottovoce.core.product_target import OuterProduct, ProductTarget
+from sottovoce.arrays import Floats, Ints, Reports
+from sottovoce.core.product_target import OuterProduct
 from sottovoce.encodings.cell import Cell
 from sottovoce.errors import ParameterError
 from sottovoce.plans.tables.coefficients import AxisProduct, Coefficients
 from sottovoce.plans.tables.layout import Axis, Factor, Slot
+from sottovoce.plans.tables.shared_vectors import SharedTerms, SharedVectors
 from sottovoce.tasks.question import Address
 
 
@@ -39,23 +40,35 @@ class Scoring:
     columns: tuple[Coefficients, ...]
     shares: tuple[tuple[float, ...], ...] = ()
 
-    def __call__(self, slot_number: int, member: int, reports: Reports) -> Floats:
-        """Return (reports, columns): the scores of the reports about one layer."""
-        first = self.factor.slots[0].number
-        slot = self.factor.slots[slot_number - first]
-        mechanism = slot.mechanism(member)
-        centred = bool(slot.laws.centred[member])
-        chance = self.shares[slot_number - first][member] if self.shares else slot.chance(member)
+    def __call__(self, slot_number: int, member: int | Ints, reports: Reports) -> Floats:
+        """Return (reports, columns): the scores of the reports about one layer.
+
+        Instead of one layer, that of every report may be given, if all of them are ``alike``.
+        """
+        slot = self._slot(slot_number)
+        members = np.atleast_1d(member)
+        numbers = np.flatnonzero(np.bincount(members))
+        layers = [self._layer(slot, number) for number in numbers.tolist()]
+        gains = np.stack([layer.gains for layer in layers])[np.searchsorted(numbers, members)]
+        mechanism = slot.mechanism(int(numbers[0]))
+        centred = bool(slot.laws.centred[numbers[0]])
         scores = np.empty((len(reports), len(self.columns)))
-        for index, column in enumerate(self.columns):
+        for index, terms in enumerate(layers[0].group.targets):
             scores[:, index] = self.constants[slot_number][index]
-            terms = layer_terms(slot, member, column)
-            if not terms or (centred and all(term.constant for term in terms)):
-                continue  # the report says nothing that is not known
-            votes = mechanism.score_terms(reports, self._target(slot, member, terms))
-            mean = sum(term.mean for term in terms) if centred else 0.0
-            scores[:, index] += (votes - mean) / chance
+            if terms is not None:
+                target = self._vectors.target(terms, layers[0].group.radices)
+                votes = mechanism.score_terms(reports, target)
+                mean = sum(term.mean for term in target.terms) if centred else 0.0
+                scores[:, index] += (votes - mean) * gains[:, index]
         return scores
+
+    def alike(self, slot_number: int, member: int) -> Any:
+        """Return what layers have in common whose reports are compared with the same targets.
+
+        A target that does not depend on some columns is the same, but for a number, in all layers
+        that divide these columns into as many cells together.
+        """
+        return id(self._layer(self._slot(slot_number), member).group)
 
     def by_share(self, report_counts: Mapping[Address, int]) -> "Scoring":
         """Return the same with the share of people that was asked about a layer instead of its
@@ -91,19 +104,50 @@ class Scoring:
     def _uses(self, slot: Slot, member: int) -> bool:
         return any(layer_terms(slot, member, column) for column in self.columns)
 
-    def _target(self, slot: Slot, member: int, terms: tuple[OuterProduct, ...]) -> ProductTarget:
-        """Return the terms of a layer in the order in which its cells are numbered."""
+    def _slot(self, slot_number: int) -> Slot:
+        return self.factor.slots[slot_number - self.factor.slots[0].number]
+
+    def _chance(self, slot: Slot, member: int) -> float:
+        if not self.shares:
+            return slot.chance(member)
+        return self.shares[slot.number - self.factor.slots[0].number][member]
+
+    def _layer(self, slot: Slot, member: int) -> "_Layer":
+        """Return the targets of a layer."""
+        address = (slot.number, member)
+        if address not in self._layers:
+            self._layers[address] = self._new_layer(slot, member)
+        return self._layers[address]
+
+    def _new_layer(self, slot: Slot, member: int) -> "_Layer":
         cell = slot.cell(member)
-        if cell.aligned:
-            return ProductTarget(
-                cell.radices, tuple(_aligned(term, cell) for term in terms), self._transformed
-            )
-        radices = tuple(map(len, terms[0].factors))
-        return ProductTarget(radices, terms, self._transformed)
+        gains = np.zeros(len(self.columns))
+        targets: list[SharedTerms | None] = []
+        for index, column in enumerate(self.columns):
+            terms = _unscaled_terms(slot, member, column)
+            if cell.aligned:
+                terms = tuple(_aligned(term, cell) for term in terms)
+            shared = self._vectors.shared(terms, merged=not cell.aligned)
+            if not terms or (slot.laws.centred[member] and shared.constant):
+                targets.append(None)  # the report says nothing that is not known
+                continue
+            targets.append(shared)
+            gains[index] = column.scale(member) * shared.factor / self._chance(slot, member)
+        group = _LayerGroup(tuple(targets), cell.radices if cell.aligned else ())
+        key = (id(slot.family[member].mechanism), group.key)
+        return _Layer(self._groups.setdefault(key, group), gains)
 
     @cached_property
-    def _transformed(self) -> dict[int, Floats]:
+    def _layers(self) -> "dict[tuple[int, int], _Layer]":
         return {}
+
+    @cached_property
+    def _groups(self) -> "dict[Any, _LayerGroup]":
+        return {}
+
+    @cached_property
+    def _vectors(self) -> SharedVectors:
+        return SharedVectors()
 
     @cached_property
     def constants(self) -> dict[int, list[float]]:
@@ -118,6 +162,27 @@ class Scoring:
             mean + exact for mean, exact in zip(constants[first], known, strict=True)
         ]
         return constants
+
+
+@dataclass(frozen=True, eq=False)
+class _LayerGroup:
+    """Layers with the same target for every column, but for a number; None: it says nothing."""
+
+    targets: tuple[SharedTerms | None, ...]
+    radices: tuple[int, ...]  # of aligned layers
+
+    @property
+    def key(self) -> Any:
+        """Return what makes two layers one group."""
+        return self.radices, tuple(None if each is None else each.key for each in self.targets)
+
+
+@dataclass(frozen=True, eq=False)
+class _Layer:
+    """A layer: ``gains`` is what its votes for the targets of its group are multiplied by."""
+
+    group: _LayerGroup
+    gains: Floats
 
 
 def _aligned(term: OuterProduct, cell: Cell) -> OuterProduct:
@@ -137,11 +202,16 @@ def _aligned(term: OuterProduct, cell: Cell) -> OuterProduct:
 
 def layer_terms(slot: Slot, member: int, column: Coefficients) -> tuple[OuterProduct, ...]:
     """Return the terms of some coefficients that a layer has a part in."""
-    group, levels = slot.levels(member)
     scale = column.scale(member)
+    terms = _unscaled_terms(slot, member, column)
+    return tuple(OuterProduct(scale * term.weight, term.factors) for term in terms)
+
+
+def _unscaled_terms(slot: Slot, member: int, column: Coefficients) -> tuple[OuterProduct, ...]:
+    group, levels = slot.levels(member)
     vectors = [(term.weight, term.vectors(levels)) for term in column.groups[group]]
     return tuple(
-        OuterProduct(scale * weight, factors) for weight, factors in vectors if factors is not None
+        OuterProduct(weight, factors) for weight, factors in vectors if factors is not None
     )
 
 

@@ -24,7 +24,12 @@ from functools import cached_property, reduce
 from itertools import combinations_with_replacement
 from typing import Any
 
+import numpy as np
+
+from sottovoce.arrays import Floats, Ints
+from sottovoce.domains.base import Domain
 from sottovoce.domains.buckets import Buckets
+from sottovoce.domains.categories import Categories
 from sottovoce.plans.tables.decoding import MAX_CELLS, MAX_TABLE, table_size
 from sottovoce.plans.tables.demand import PublicPower, Row, ScoreColumn, ScoreProduct, ScoreTotal
 from sottovoce.plans.tables.scoring import Scoring
@@ -51,6 +56,7 @@ MAX_SCORES = 1 << 25  # scores of rows that are kept in memory together
 # noise is close to what is measured.
 MANY_TARGETS = 64
 MANY_USERS = 1_000
+NO_CLASS = -1  # of a public value that its column does not have
 DECODED = "decoded from the sums of every layer, with errors by the law of the noise"
 
 
@@ -65,6 +71,7 @@ class Statement:
     # By factor: the number of a column of scores in the statement, by its index in the plan.
     columns: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
     tree: Any = None  # None: totals are decoded
+    way: "Way | None" = None  # why it is one or the other
 
     @property
     def text(self) -> str:
@@ -85,48 +92,134 @@ class Statement:
                     pairs |= set(combinations_with_replacement(numbered, 2))
         return sorted(pairs)
 
+    @cached_property
+    def single_scores(self) -> "SingleScores":
+        """Return every total as a number for everybody and a weight times one score."""
+        (columns,) = self.columns.values()
+        count = len(self.totals)
+        parts = SingleScores(np.zeros(count), np.zeros(count), np.zeros(count, np.int64))
+        for total, index in self.totals.items():
+            for product in self.plan.totals[total].products:
+                if product.scores:
+                    parts.weights[index] = product.weight
+                    parts.scores[index] = columns[product.scores[0].column]
+                else:
+                    parts.constants[index] = product.weight
+        return parts
+
+    @property
+    def score_pairs(self) -> Ints:
+        """Return (pairs, 2): the scores of which totals are multiplied."""
+        return np.asarray(self.single_scores.scores[np.array(self.pairs())])
+
+
+@dataclass(frozen=True, eq=False)
+class SingleScores:
+    """Totals that are a number for everybody and a weight times one score: an entry per total."""
+
+    constants: Floats
+    weights: Floats
+    scores: Ints
+
 
 def state(plan: QueryPlan, source: Source) -> tuple[Statement, ...]:
     """Return as few statements as memory allows, each for some of the rows."""
     users = source.reports.users(0)
     one_report_each = source.reports.relations(0).one_report_each
-    if one_report_each and not source.reports.fakes(0) and is_decoded(plan, users):
-        return (_numbered(plan, plan.rows),)
-    step = max(1, MAX_SCORES // max(1, users * len(plan.query.numbers)))
-    starts = range(0, len(plan.rows), step)
-    return tuple(stated(plan, plan.rows[start : start + step], one_report_each) for start in starts)
+    way = way_of(plan, users)
+    if way.decoded and one_report_each and not source.reports.fakes(0):
+        return (replace(_numbered(plan, plan.rows), way=way),)
+    step = _rows_at_once(plan, users)
+    parts = [plan.rows[start : start + step] for start in range(0, len(plan.rows), step)]
+    return tuple(replace(stated(plan, rows, one_report_each), way=way) for rows in parts)
 
 
-def is_decoded(plan: QueryPlan, users: int) -> bool:
-    """Return whether a plan is answered from the decoded sums of every layer.
+@dataclass(frozen=True)
+class Way:
+    """How the totals of a plan are found, and what bounds the work."""
 
-    That needs everybody to have one report in every slot, which only the reports tell.
+    decoded: bool
+    scores: int  # of one person
+    users: int
+    statements: int
+    limit: str
+
+    @property
+    def text(self) -> str:
+        """Return the way in words."""
+        if not self.scores:
+            return "what is known of everybody, without reports"
+        if self.decoded:
+            return f"{self.scores:,} totals, {DECODED}"
+        times = f" in {self.statements:,} statements" if self.statements > 1 else ""
+        return f"{self.scores:,} x {self.users:,} scores of reports{times}"
+
+
+def way_of(plan: QueryPlan, users: int) -> Way:
+    """Return whether a plan is answered by scores, or from the decoded sums of every layer.
+
+    The latter needs everybody to have one report in every slot, which only the reports tell.
     """
     score_count = sum(map(len, plan.demand.target_sums.values()))
+    statements = -(-len(plan.rows) // _rows_at_once(plan, users))
+    why_scored = _why_scored(plan, users, score_count)
+    if why_scored:
+        return Way(False, score_count, users, statements, why_scored)
+    return Way(True, score_count, users, 1, _scored_up_to())
+
+
+def _rows_at_once(plan: QueryPlan, users: int) -> int:
+    """Return of how many rows the scores are kept in memory together."""
+    return max(1, MAX_SCORES // max(1, users * len(plan.query.numbers)))
+
+
+def _why_scored(plan: QueryPlan, users: int, score_count: int) -> str:
+    """Return why reports are scored; nothing if sums are decoded."""
     many_scores = users * score_count > MAX_SCORES
     many_targets = users >= MANY_USERS and score_count >= MANY_TARGETS
-    if not (many_scores or many_targets) or not _single_scores(plan):
-        return False
+    if not (many_scores or many_targets):
+        return _scored_up_to()
+    obstacle = _obstacle(plan)
+    if obstacle:
+        return f"sums are not decoded where {obstacle}"
     cells = _cell_count(plan)
-    many_numbers = many_scores or score_count * (users + cells) > MAX_SCORES
-    (scoring,) = plan.scorings.values()
-    return many_numbers and cells <= MAX_CELLS and table_size(scoring.columns) <= MAX_TABLE
+    if not many_scores and score_count * (users + cells) <= MAX_SCORES:
+        return _scored_up_to()
+    if cells > MAX_CELLS:
+        return f"sums are decoded up to {MAX_CELLS:,} cells of layers: these have {cells:,}"
+    numbered = _numbered(plan, plan.rows)
+    (scoring,) = numbered.scorings.values()
+    if table_size(scoring.columns, numbered.score_pairs) > MAX_TABLE:
+        return f"sums are decoded up to {MAX_TABLE:,} combinations of coefficients"
+    return ""
 
 
-def _single_scores(plan: QueryPlan) -> bool:
-    """Return whether every total is a number, or one score of one report, for everybody."""
+def _scored_up_to() -> str:
+    return f"reports are scored up to {MAX_SCORES:,} scores, beyond that sums are decoded"
+
+
+def _obstacle(plan: QueryPlan) -> str:
+    """Return why a plan cannot be decoded however large it is; nothing if it can.
+
+    Every total has to be a number, or one score of one report, for everybody.
+    """
     query = plan.query
-    reads_public_columns = query.among != EVERYBODY or any(group.public for group in query.group_by)
-    narrowed = any(monomial.public != EVERYBODY for monomial in query.where)
-    if reads_public_columns or narrowed or query.options.scale == "hajek":
-        return False
+    products = [product for total in plan.totals for product in total.products]
+    public = query.among != EVERYBODY or any(group.public for group in query.group_by)
+    public |= any(monomial.public != EVERYBODY for monomial in query.where)
+    public |= any(product.times or product.public != EVERYBODY for product in products)
+    if public:
+        return "public columns are known person by person"
+    if query.options.scale == "hajek":
+        return "shares of layers replace their chances"
     factors = [plan.layout.factors[index] for index in plan.demand.target_sums]
-    if len(factors) != 1 or len(factors[0].slots) != 1:
-        return False
-    products = [total.products for total in plan.totals]
-    return all(len(each) <= 1 for each in products) and not any(
-        product.times or product.public != EVERYBODY for each in products for product in each
-    )
+    if len(factors) != 1:
+        return "a join multiplies the scores of every person"
+    if len(factors[0].slots) != 1:
+        return "people report several records"
+    if any(len(total.products) > 1 for total in plan.totals):
+        return "a total adds several products of scores"
+    return ""
 
 
 def _cell_count(plan: QueryPlan) -> int:
@@ -219,7 +312,7 @@ class _Writer:
     def _persons(self) -> Any:
         """Return the row of every person."""
         items = [
-            alias(self._public_group(group.column.public), f"g{index}")
+            alias(self._public_group(group), f"g{index}")
             for index, group in enumerate(self._public_groups)
         ]
         if self._narrowed:
@@ -323,11 +416,14 @@ class _Writer:
         connective = exp().And if isinstance(public, AllOf) else exp().Or
         return reduce(lambda left, right: connective(this=left, expression=right), parts)
 
-    def _public_group(self, name: str) -> Any:
-        """Return what people are grouped by: the value, or the middle of its bucket."""
+    def _public_group(self, group: GroupBy) -> Any:
+        """Return what people are grouped by: the value, its class, or the middle of its bucket."""
+        name = group.column.public
         tables = self.plan.layout.tables
         kind = tables.public_kinds[tables.public_names.index(name)]
         plain = self._public_column(name)
+        if group.classes is not None:
+            return _public_class(plain, kind, group.classes)
         if not isinstance(kind, Buckets):
             return plain
         # The bucket of a number is how many inner edges are at or below it.
@@ -340,3 +436,27 @@ class _Writer:
 
     def _public_column(self, name: str) -> Any:
         return column(f"p{self.plan.layout.tables.public_names.index(name)}")
+
+
+def _public_class(plain: Any, kind: Domain, classes: Ints) -> Any:
+    """Return the number of the class of a public value; of a value that there is not, ``NO_CLASS``.
+
+    Values of one class that follow each other are compared with the last of them, unless there are
+    so many of these runs that lists of values are shorter.
+    """
+    labels = getattr(kind, "labels", None)
+    values = numbers_of(kind).tolist() if labels is None else list(labels)
+    ends = np.append(np.flatnonzero(np.diff(classes)), len(classes) - 1)
+    case = exp().Case()
+    if isinstance(kind, Categories) or len(ends) > 2 * len(set(classes.tolist())):
+        for number_of_class in dict.fromkeys(classes.tolist()):
+            members = [
+                literal(values[index]) for index in np.flatnonzero(classes == number_of_class)
+            ]
+            listed = exp().In(this=plain.copy(), expressions=members)
+            case = case.when(listed, number(number_of_class), copy=False)
+    else:
+        for end in ends.tolist():
+            below = exp().LTE(this=plain.copy(), expression=literal(values[end]))
+            case = case.when(below, number(int(classes[end])), copy=False)
+    return case.else_(number(NO_CLASS))

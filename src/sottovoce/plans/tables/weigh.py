@@ -10,7 +10,7 @@ from typing import Any
 
 from sottovoce.plans.tables.coefficients import (
     Coefficients,
-    KnownLevels,
+    KnownAxes,
     Target,
     coefficients,
 )
@@ -29,7 +29,7 @@ class Candidate:
     method: Method
     _by_target: dict[Any, Coefficients] = field(default_factory=dict)
     _by_score: dict[ScoreColumn, Coefficients] = field(default_factory=dict)
-    _levels: dict[int, KnownLevels] = field(default_factory=dict)  # by factor
+    _axes: dict[int, KnownAxes] = field(default_factory=dict)  # by factor
 
     def coefficients(self, score: ScoreColumn) -> Coefficients:
         """Return the coefficients of a column of scores."""
@@ -49,7 +49,7 @@ class Candidate:
     def _of_target(self, factor: int, target: Target) -> Coefficients:
         key = (factor, target.key)
         if key not in self._by_target:
-            known = self._levels.setdefault(factor, {})
+            known = self._axes.setdefault(factor, KnownAxes())
             self._by_target[key] = coefficients(target, self.method, known)
         return self._by_target[key]
 

@@ -140,6 +140,11 @@ class Aggregate(ABC):
     notice: ClassVar[str] = ""  # what every reader of the number should know
 
     @property
+    def dated(self) -> bool:
+        """Return whether the number is a date, in days from the beginning of 1970."""
+        return False
+
+    @property
     @abstractmethod
     def moments(self) -> tuple[Moment, ...]:
         """Return the sums that the number is made of."""

@@ -42,10 +42,12 @@ STEP_ERROR = 1 / sqrt(12)  # of a number that is only known to lie in a step of 
 class Quantile(Aggregate):
     """The smallest value that at least a ``share`` of the records does not exceed.
 
-    ``numbers`` are those of the column's values.
+    ``numbers`` are those of the column's values, or ``of_dates`` the days from the beginning of
+    1970.
     """
 
     share: float = 0.5
+    of_dates: bool = False
     numbers: Floats = field(default_factory=lambda: np.zeros(2), compare=False, repr=False)
 
     sql_names: ClassVar[tuple[str, ...]] = (
@@ -59,6 +61,10 @@ class Quantile(Aggregate):
     argument: ClassVar[Argument] = "share"
     separate: ClassVar[bool] = True
     formula: ClassVar[str] = "where count up to a value crosses its share of the count"
+
+    @property
+    def dated(self) -> bool:
+        return self.of_dates
 
     @cached_property
     def points(self) -> Floats:
