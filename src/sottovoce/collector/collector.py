@@ -32,7 +32,8 @@ from sottovoce.collector import (
 from sottovoce.collector.published import Published
 from sottovoce.collector.store.base import TAKING, RoundRecord, State, Store, TaskRecord
 from sottovoce.engine import files, parquet
-from sottovoce.engine.base import finished
+from sottovoce.engine.base import corrected_outcome, finished
+from sottovoce.engine.defended import CORRECTION_BYTES, defended_sample
 from sottovoce.engine.memory import MemoryCollected, defended_outcome
 from sottovoce.engine.sealed import SealedCollected, tally_all
 from sottovoce.engine.stored_path import AnyPath, log_folder
@@ -56,7 +57,6 @@ DAY = 86_400
 _log = logging.getLogger(__name__)
 _KEPT_ANSWERS = 16
 _SHARE_OF_REPORTS = 16  # the part of the memory that reports may take: decoding needs the rest
-_SHARE_OF_DEFENDED = 4
 _Key = tuple[str, int, int, int | None]
 _DefendedKey = tuple[_Key, str]
 WorkApart = Callable[[str, int, Callable[[], None]], bool]
@@ -497,13 +497,15 @@ class Collector:
         """Return the answer after the corrections that the alarms of a task call for."""
         if published.record.finished is None:
             raise StateError("`defence` applies to answers of tasks that have finished collecting")
-        if _report_bytes(published) > self._memory // _SHARE_OF_DEFENDED:
-            raise UnavailableError(
-                "`defence` needs all reports of a task at once, and these are more than the memory "
-                "of this collector allows: raise --memory"
-            )
-        collected = self._collected(published, MemoryCollected(published.task), parquet.read)
-        return defended_outcome(collected, self._answered(published))
+        task = published.task
+        outcome = self._answered(published)
+        max_reports = self._memory // CORRECTION_BYTES
+        if sum(record.count for record in published.rounds) <= max_reports:
+            collected = self._collected(published, MemoryCollected(task), parquet.read)
+            return defended_outcome(collected, outcome)
+        sealed = SealedCollected(task, self._memory)
+        sealed = self._collected(published, sealed, parquet.open_log)
+        return corrected_outcome(task, sealed, defended_sample(sealed, max_reports), outcome)
 
     def verify(self, published: Published) -> None:
         """Refuse logs that are missing, or that are not those that were sealed."""

@@ -77,6 +77,18 @@ def finished(task: Task, collected: Collected, outcome: Outcome) -> Outcome:
     return named.after_shuffling(shuffled)
 
 
+def corrected_outcome(
+    task: Task, collected: Collected, kept: Collected, outcome: Outcome
+) -> Outcome:
+    """Return the outcome of what a correction keeps, or that of all reports if it is all."""
+    if kept is collected:
+        return outcome
+    stepped = task.plan.step(kept)
+    if isinstance(stepped, Round):
+        raise NoDataError("the reports that are left are not enough for the plan of this task")
+    return finished(task, kept, stepped)
+
+
 def by_address(round_number: int, members: Ints, slots: Ints) -> list[tuple[Address, Ints]]:
     """Return the addresses of a round's reports in order, each with the indices of its reports."""
     keys = members.astype("int64") << _SLOT_BITS | slots

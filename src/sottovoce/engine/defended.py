@@ -2,6 +2,10 @@
 
 ``defended`` looks at the tests of a round and wraps what was collected, so that any plan that asks
 once gives a corrected outcome.  If no test alarms it returns what it was given.
+
+A correction holds some hundred bytes for every report.  ``defended_sample`` is for more reports
+than memory has room for: all of them are tested, and those of a sample are corrected.  Its
+estimates stand for all people, with the error of drawing the sample (``core/estimate.py``).
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,7 +20,8 @@ from sottovoce.core.rng import KeyedRng
 from sottovoce.core.tally import Tally
 from sottovoce.engine.base import estimate_candidates, estimate_people
 from sottovoce.engine.memory import MemoryCollected, ReportBatch, names
-from sottovoce.errors import NoDataError, ParameterError
+from sottovoce.engine.sealed import SealedCollected
+from sottovoce.errors import NoDataError, ParameterError, UnavailableError
 from sottovoce.integrity import defence as defences
 from sottovoce.integrity.corrected_estimate import Corrected, corrected
 from sottovoce.integrity.correction_errors import REPLICATES, with_errors
@@ -24,12 +29,15 @@ from sottovoce.integrity.defence import SeedFilter
 from sottovoce.integrity.examine import tested
 from sottovoce.integrity.likely_suspects import Suspected
 from sottovoce.integrity.round_tests import RoundTests
+from sottovoce.integrity.sampling import every
 from sottovoce.tasks.collected import Blocks, Collected
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
 
 if TYPE_CHECKING:
     from sottovoce.engine.duckdb import ReportsByPerson
+
+CORRECTION_BYTES = 512  # of memory that the correction of one report may take
 
 
 def defended(
@@ -41,6 +49,24 @@ def defended(
     come from so many ``replicates`` of the correction; without any they are those of the mechanism,
     which leave out what the correction adds.
     """
+    _check(collected)
+    found = tested(collected.task.plan, collected, 0) if found is None else found
+    return _corrected_by(found, collected, collected, replicates)
+
+
+def defended_sample(
+    collected: SealedCollected, max_reports: int, replicates: int = REPLICATES
+) -> Collected:
+    """Return the same of a log, with corrections of a sample of at most about ``max_reports``."""
+    _check(collected)
+    if collected.task.fakes or "subject" in collected.task.declares:
+        raise _too_many(collected)
+    found = tested(collected.task.plan, collected, 0)
+    return _corrected_by(found, collected, _sampled(collected, max_reports), replicates)
+
+
+def _check(collected: MemoryCollected | SealedCollected) -> None:
+    """Refuse what has no correction."""
     if len(collected.rounds) != 1:
         raise ParameterError(
             "`defence` applies to tasks that ask everybody in one round:"
@@ -48,18 +74,40 @@ def defended(
         )
     if collected.sums:
         raise NoDataError("the reports of this task have been erased; a defence needs them")
-    plan = collected.task.plan
-    found = tested(plan, collected, 0) if found is None else found
-    seed_filter = defences.seed_filter(collected, 0, found)
+
+
+def _too_many(collected: Collected) -> UnavailableError:
+    """Return the error of a task that no sample can be corrected of."""
+    count = sum(collected.report_counts(0).values())
+    megabytes = -(-count * CORRECTION_BYTES // 10**6)
+    return UnavailableError(
+        "`defence` needs all reports of this task at once, and these are more than the memory of"
+        f" this collector allows: start it with --memory {megabytes}MB"
+    )
+
+
+def _sampled(collected: SealedCollected, max_reports: int) -> MemoryCollected:
+    """Return what was collected with one in so many reports, of every address alike."""
+    counts = collected.report_counts(0)
+    step = -(-sum(counts.values()) // max_reports)
+    batches = {address: ReportBatch(every(collected.reports(address), step)) for address in counts}
+    return MemoryCollected(collected.task).after(collected.rounds[0], batches)
+
+
+def _corrected_by(
+    found: RoundTests, collected: Collected, sample: MemoryCollected, replicates: int
+) -> Collected:
+    """Return what was collected with the corrections that tests call for, made on a sample."""
+    seed_filter = defences.seed_filter(sample, 0, found)
     if seed_filter is None:
-        kept = collected
+        kept = sample
         suspects = defences.suspected(kept, found)
     else:
-        kept = _kept(collected, seed_filter)
-        suspects = defences.suspected(kept, found, tested(plan, kept, 0))
+        kept = _kept(sample, seed_filter)
+        suspects = defences.suspected(kept, found, tested(sample.task.plan, kept, 0))
     if seed_filter is None and not suspects:
         return collected
-    return DefendedCollected(collected, kept, seed_filter, suspects, replicates)
+    return DefendedCollected(collected, sample, kept, seed_filter, suspects, replicates)
 
 
 def _kept(collected: MemoryCollected, seed_filter: SeedFilter) -> MemoryCollected:
@@ -95,9 +143,13 @@ def _chosen(batch: ReportBatch, kept: Bools) -> ReportBatch:
 
 @dataclass(frozen=True, eq=False)
 class DefendedCollected:
-    """The reports that are kept, and estimates that weight them where loads are suspicious."""
+    """The reports that are kept, and estimates that weight them where loads are suspicious.
 
-    raw: MemoryCollected
+    ``sample`` is ``raw``, or of very many reports those that were corrected.
+    """
+
+    raw: Collected
+    sample: MemoryCollected
     kept: MemoryCollected
     seed_filter: SeedFilter | None
     suspects: Mapping[Address, Suspected]
@@ -121,36 +173,46 @@ class DefendedCollected:
         return self.kept.rounds
 
     def users(self, round_number: int) -> int:
-        return self.kept.users(round_number)
+        share_kept = self.kept.users(round_number) / self.sample.users(round_number)
+        return round(self.raw.users(round_number) * share_kept)
 
     def fakes(self, round_number: int) -> int:
         return self.kept.fakes(round_number)
 
     def tally(self, address: Address) -> Tally:
-        return self.kept.tally(address)
+        return self._all_kept.tally(address)
 
     def tallies(self, round_number: int) -> Mapping[Address, Tally]:
-        return self.kept.tallies(round_number)
+        return self._all_kept.tallies(round_number)
 
     def report_counts(self, round_number: int) -> Mapping[Address, int]:
-        return self.kept.report_counts(round_number)
+        return self._all_kept.report_counts(round_number)
 
     def scores(self, address: Address, target: Floats) -> tuple[Values, Floats]:
-        return self.kept.scores(address, target)
+        return self._all_kept.scores(address, target)
 
     def reports(self, address: Address) -> Iterator[Reports]:
-        return self.kept.reports(address)
+        return self._all_kept.reports(address)
 
     def relations(self, round_number: int) -> "ReportsByPerson":
-        return self.kept.relations(round_number)
+        return self._all_kept.relations(round_number)
+
+    @property
+    def _all_kept(self) -> MemoryCollected:
+        """Return the reports that are kept, for plans that look at every one of them."""
+        if self.sample is not self.raw:
+            raise _too_many(self.raw)
+        return self.kept
 
     def estimate(self, address: Address, among: Values | Blocks | None = None) -> Estimate:
         """Return the corrected estimate, with the raw one beside it and the steps named."""
         raw = self.raw.estimate(address, among)
-        steps = [] if self.seed_filter is None else [self.seed_filter.step]
+        steps = self._steps_of_all()
         suspected = self.suspects.get(address)
         if suspected is None:
             estimate = self.kept.estimate(address, among)
+            people = self.users(address.round)
+            estimate = estimate.of(people, coins_checked=self.coins_checked)
         else:
             found = self._corrected(address, suspected, among)
             estimate = estimate_people(self, address, found.estimate)
@@ -159,6 +221,18 @@ class DefendedCollected:
         if not steps:
             return estimate
         return replace(estimate, raw=raw, steps=(*estimate.steps, *steps))
+
+    def _steps_of_all(self) -> list[str]:
+        """Return what was done at every address."""
+        steps = []
+        if self.sample is not self.raw:
+            sampled, count = (
+                sum(collected.report_counts(0).values()) for collected in (self.sample, self.raw)
+            )
+            steps.append(f"sample: {sampled:,} of {count:,} reports")
+        if self.seed_filter is not None:
+            steps.append(self.seed_filter.step)
+        return steps
 
     def _corrected(
         self, address: Address, suspected: Suspected, among: Values | Blocks | None

@@ -169,13 +169,7 @@ def defended_outcome(collected: MemoryCollected, outcome: Outcome) -> Outcome:
     """Return the outcome after the corrections that alarms call for; without alarm as it is."""
     from sottovoce.engine.defended import defended
 
-    kept = defended(collected)
-    if kept is collected:
-        return outcome
-    stepped = collected.task.plan.step(kept)
-    if isinstance(stepped, Round):
-        raise NoDataError("the reports that are left are not enough for the plan of this task")
-    return base.finished(collected.task, kept, stepped)
+    return base.corrected_outcome(collected.task, collected, defended(collected), outcome)
 
 
 def answer(task: Task, reports: Iterable[bytes] | bytes, *, defence: str = "none") -> Outcome:

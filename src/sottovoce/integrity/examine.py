@@ -21,6 +21,7 @@ from sottovoce.integrity.load import load
 from sottovoce.integrity.misfit import misfit
 from sottovoce.integrity.result import Integrity, Suspects
 from sottovoce.integrity.round_tests import Examined, RoundTests
+from sottovoce.integrity.sampling import every
 from sottovoce.maths import hashing
 from sottovoce.mechanisms.base import Mechanism, PureMechanism
 from sottovoce.tasks.collected import Blocks, Collected
@@ -110,20 +111,11 @@ def _examined(
 
 
 def _sampled(collected: Collected, address: Address) -> Reports:
-    """Return the reports at an address, of very many one in so many.
-
-    Not the first ones: false reports may lie together.
-    """
+    """Return the reports at an address, of very many one in so many."""
     count = collected.report_counts(address.round)[address]
-    sampled = []
-    skipped = 0  # reports since the last one that was taken, and this many before the first
-    for reports in collected.reports(address):
-        most = min(MAX_REPORTS, max(1, MAX_BYTES // max(reports.nbytes // len(reports), 1)))
-        step = -(-count // most)
-        # A copy of few: a view would keep all reports in memory.
-        sampled.append(reports if step == 1 else reports[-skipped % step :: step].copy())
-        skipped = (skipped + len(reports)) % step
-    return np.concatenate(sampled)
+    report_bytes = max(next(collected.reports(address))[:1].nbytes, 1)
+    max_count = min(MAX_REPORTS, max(1, MAX_BYTES // report_bytes))
+    return every(collected.reports(address), -(-count // max_count))
 
 
 def _candidates(
