@@ -1,6 +1,7 @@
 """Co-support: pair scores of mean 0 and variance 1, the edge, and members of a block."""
 
 from itertools import product
+from math import erfc, sqrt
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths import hashing
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.base import Mechanism
+from sottovoce.mechanisms.subset import SubsetSelection
 
 
 def candidates_of(found):
@@ -121,3 +123,57 @@ def test_pairs_of_equal_difference_are_tested_once():
     differences = [int(a ^ b) for i, a in enumerate(points) for b in points[:i]]
     assert len(differences) == len(set(differences))
     assert len(chosen) >= 6
+
+
+def drawn_sets(mechanism, users, seed):
+    """Return the candidates of a drawn round in which everybody's value is as likely."""
+    supports = mechanism.support(mechanism.outcomes(), np.arange(mechanism.size)).astype(float)
+    chances = mechanism.likelihood(mechanism.outcomes()).mean(axis=1)
+    counts = np.random.default_rng(seed).multinomial(users, chances / chances.sum())
+    pairs = (supports.T * counts) @ supports
+    return Candidates(mechanism, np.arange(mechanism.size), users, pairs, None)
+
+
+@pytest.mark.parametrize("size", [6, 10])
+def test_pair_scores_of_sets_of_one_size_are_standard_normal_and_dependent(size):
+    """The scores of the pairs of one value nearly cancel: hence the spread of sums over pairs."""
+    mechanism = SubsetSelection(0.5, size)
+    runs = 300
+    rounds = [drawn_sets(mechanism, 100_000, seed) for seed in range(runs)]
+    scores = np.array([pair_scores(each, mechanism.pair_law) for each in rounds])
+    squares = scores[:, *np.triu_indices(size, 1)] ** 2
+    # The squares of a round have a mean of 1 and, in size (size - 3) / 2 dimensions, this variance.
+    error = sqrt(4 / (size * (size - 3)) / runs)
+    print(f"{size} values: variance {squares.mean():.3f}, within {5 * error:.3f} of 1")
+    assert abs(squares.mean() - 1) < 5 * error
+    # If pairs were independent, the sums would have this standard deviation.
+    assert np.sqrt((scores.sum(axis=2) ** 2).mean()) < 0.5 * sqrt(size - 1)
+
+
+def test_four_values_alarm_as_rarely_as_stated():
+    """Pairs of four values in sets of two have equal scores if they are complements.
+
+    So the eigenvalues are 0 and twice three standard normal numbers.  The broken twin is the test
+    without the spread.
+    """
+    found = co_support(drawn_sets(SubsetSelection(0.5, 4), 100_000, 1))
+    chances = [
+        3 * erfc(limit / 2 / sqrt(2)) / 2
+        for limit in (found.test.threshold * sqrt(3), found.test.threshold)
+    ]
+    print(f"false alarms: {chances[0]:.1e}, without the spread {chances[1]:.1e}")
+    assert chances[0] < 1e-6 < chances[1]
+
+
+def test_values_that_sets_promote_together_are_found():
+    mechanism = SubsetSelection(1.0, 64)
+    rng = SeededRng(5)
+    honest = mechanism.privatize(np.arange(19_000) % 64, rng)
+    wanted = np.tile(np.arange(5), (1_000, 1))
+    reports = np.concatenate([honest, mechanism.draw_supporting(wanted, 1, rng)])
+    votes = mechanism.estimate(mechanism.tally(reports)).votes
+    result = co_support(gather(mechanism, reports, largest(votes)))
+    assert result.test.alarm
+    members = largest(votes)[result.members]
+    assert set(range(5)) <= set(members.tolist())
+    assert not co_support(gather(mechanism, honest, np.arange(32))).test.alarm

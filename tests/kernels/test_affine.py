@@ -96,6 +96,18 @@ def test_decoding_counts_what_direct_hashing_counts(size, rank):
     )
 
 
+@pytest.mark.parametrize(("bits", "rank"), [(17, 16), (18, 13)])
+def test_many_buckets_are_decoded(bits, rank):
+    seeds, buckets = reports(12, rank)
+    given = AffineReports(seeds, buckets, bits, rank)
+    points = np.arange(1 << bits)
+    counts = supported(seeds, buckets, points, bits, rank).sum(axis=0)
+    assert counts.sum() == 12 << bits - rank
+    layout = PointLayout(bits, permuted=False)
+    assert np.array_equal(affine.supports(affine.spectrum(given), layout, rank, 1 << bits), counts)
+    assert np.array_equal(affine.candidate_supports(given, points[:5000]), counts[:5000])
+
+
 @pytest.mark.parametrize(("size", "rank"), CASES)
 def test_scoring_adds_what_a_direct_sum_adds(size, rank):
     """Random coefficients, the padding empty and filled; a constant scores alike for all."""

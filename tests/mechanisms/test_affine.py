@@ -200,6 +200,14 @@ def test_the_number_of_buckets_follows_epsilon():
     assert chosen == [1, 2, 3, 4, 6, 7, 9]
 
 
+def test_buckets_that_are_not_given_stop_at_4096():
+    """Documents of tables and sets are read by computing them anew."""
+    assert AffineResponse(10.0, 1 << 20).buckets == 1 << 12
+    assert AffineResponse(10.0, 1 << 20, 1 << 16).width == AffineResponse(10.0, 1 << 20).width
+    with pytest.raises(ParameterError, match="`buckets`"):
+        AffineResponse(10.0, 1 << 20, 1 << 17)
+
+
 def test_recorded_draws_give_a_known_report():
     """Seed first, then the coin that keeps, then the lie."""
     affine = AffineResponse(1.0, 11, 4)

@@ -40,10 +40,14 @@ class PlausibilityTest:
 
 @dataclass(frozen=True)
 class PairLaw:
-    """How likely a report supports two given values: one of which its user holds, or neither."""
+    """How likely a report supports two given values: one of which its user holds, or neither.
+
+    ``spread`` bounds how much more a sum over pairs varies than one of independent pairs.
+    """
 
     one_held: float
     none_held: float
+    spread: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)

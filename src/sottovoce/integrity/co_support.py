@@ -15,7 +15,11 @@ lies at the edge of the semicircle, 2 sqrt(K), with fluctuations of K^(-1/6) aft
 and Widom.  Values that false reports promote together stick out as a block, and the eigenvector
 shows which they are.
 
-Source: Tracy and Widom 1996; docs/integrity.md.
+Where all reports support equally many values, pairs depend on each other, and no sum over them
+varies more than ``spread`` times as much as if they were independent.  The largest eigenvalue is
+then at most sqrt(spread) times as large (Sudakov and Fernique), and is divided by that.
+
+Source: Tracy and Widom 1996; Vershynin 2018, section 7.2; docs/integrity.md.
 """
 
 from dataclasses import dataclass
@@ -60,7 +64,7 @@ def co_support(candidates: Candidates, alpha: float = FALSE_ALARM) -> CoSupport 
     count = int(np.count_nonzero(tested))
     edge = 2 * sqrt(count)
     width = count**_EDGE_POWER
-    statistic = float(eigenvalues[-1])
+    statistic = float(eigenvalues[-1]) / sqrt(law.spread)
     p_value = min(1.0, tracy_widom_tail((statistic - edge) / width))
     threshold = edge + width * tracy_widom_quantile(alpha)
     test = PlausibilityTest(NAME, statistic, threshold, p_value, candidates.users)

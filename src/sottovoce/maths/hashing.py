@@ -23,7 +23,7 @@ import numpy.typing as npt
 from sottovoce.arrays import Bools, Longs, Values, Words
 from sottovoce.errors import ParameterError
 
-MAX_RANK = 12
+MAX_RANK = 16  # of buckets that two bytes hold
 MAX_INTEGER_BITS = 63  # an index of more bits is a row of 32-bit words, low word first
 
 _BLOCK = 1 << 14  # users at a time: the temporary arrays stay in the cache

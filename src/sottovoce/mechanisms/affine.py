@@ -1,4 +1,6 @@
-"""Affine response: hash by a random affine map over GF(2), then randomise the bucket.  The default.
+"""Affine response: hash by a random affine map over GF(2), then randomise the bucket.
+
+The default of more than 80 values.
 
 A value x of m bits is hashed into g = 2^k buckets by k random linearly independent masks, and GRR
 over g buckets randomises the bucket:
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
     from sottovoce.kernels.affine import AffineReports, PointLayout
 
 REPORT = np.dtype([("seed", "<u8"), ("bucket", "<u2")])
+# Of buckets that are not given: published documents of tables and sets derive them anew.
+MAX_DERIVED_RANK = 12
 MAX_SPECTRUM_BITS = 28  # beyond that only chosen candidates are decoded
 MAX_TESTED_BITS = 22  # of domains all of whose differences are tested
 MAX_TERM_TABLE = 1 << 20  # entries of a group of bits for several products at once
@@ -484,15 +488,15 @@ def factor_table(factor: Floats) -> Floats:
     return walsh.transform(affine.placed(factor, layout))
 
 
-def best_rank(epsilon: float, size: int) -> int:
+def best_rank(epsilon: float, size: int, max_rank: int = MAX_DERIVED_RANK) -> int:
     """Return the k with the least variance averaged over the real cells; ties go to the smaller.
 
     >>> [best_rank(epsilon, 1 << 16) for epsilon in (0.5, 1.0, 2.0, 4.0)]
     [1, 2, 3, 6]
     """
     bits = (size - 1).bit_length()
-    max_rank = max(1, min(bits - 1, hashing.MAX_RANK))
-    return min(range(1, max_rank + 1), key=lambda rank: (_variance(epsilon, rank, size), rank))
+    last = max(1, min(bits - 1, max_rank))
+    return min(range(1, last + 1), key=lambda rank: (_variance(epsilon, rank, size), rank))
 
 
 def average_variance(p: float, q: float, size: int) -> float:

@@ -32,8 +32,7 @@ from sottovoce.accounting.targets import MAX_LOCAL, CentralTarget, local_for
 from sottovoce.arrays import Floats, Ints
 from sottovoce.core import settings
 from sottovoce.errors import ParameterError
-from sottovoce.maths import hashing
-from sottovoce.mechanisms.affine import AffineResponse, average_variance
+from sottovoce.mechanisms.affine import MAX_DERIVED_RANK, AffineResponse, average_variance
 from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.mechanisms.grr import GRR
 
@@ -101,7 +100,7 @@ def candidates(size: int) -> list[Callable[[float], PureMechanism]]:
     """Return direct response and affine response with every rank, as functions of epsilon."""
     made: list[Callable[[float], PureMechanism]] = [lambda epsilon: GRR(epsilon, size)]
     if size >= AffineResponse.min_size:
-        max_rank = min((size - 1).bit_length() - 1, hashing.MAX_RANK)
+        max_rank = min((size - 1).bit_length() - 1, MAX_DERIVED_RANK)
         made += [partial(_affine, size, 1 << rank) for rank in range(1, max_rank + 1)]
     return made
 

@@ -23,6 +23,6 @@ interface Common {
     readonly epsilon: string;
     readonly size: number;
 }
-export declare function mechanismReader<S extends Shape>(kind: string, [smallest, largest]: readonly [smallest: number, largest: Whole], shape: S, make: (settings: Fields<S> & Common) => Randomizer): (document: Json) => Mechanism;
+export declare function mechanismReader<S extends Shape>(kind: string, [smallest, largest]: readonly [smallest: number, largest: Whole], shape: S, make: (settings: Fields<S> & Common) => Randomizer, optional?: string[]): (document: Json) => Mechanism;
 export declare function checkRatio(ratio: Ratio, epsilon: string): void;
 export {};

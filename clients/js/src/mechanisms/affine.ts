@@ -11,7 +11,7 @@ import type { Randomizer } from "./base.js";
 import { mechanismReader } from "./base.js";
 import { respond, responseRatio } from "./grr.js";
 
-const MAX_RANK = 12;
+const MAX_RANK = 16;
 export const SHAPE = { buckets: small, groups: list(small), keep: threshold };
 
 export const read = mechanismReader("affine", [3, 1n << 63n], SHAPE, (settings) => {
@@ -41,7 +41,7 @@ export function affineResponse(
   const bits = bitLength(BigInt(size) - 1n);
   const rank = Math.log2(buckets);
   need(Number.isInteger(rank) && rank > 0, "`buckets` must be a power of two");
-  need(rank < bits && rank <= MAX_RANK, "`buckets` must be below `size` and at most 4096");
+  need(rank < bits && rank <= MAX_RANK, "`buckets` must be below `size` and at most 65536");
   const keepWords = thresholdWords(keep);
   return {
     worstRatio: responseRatio(keep, buckets), // given the seed, which does not depend on the value

@@ -47,15 +47,20 @@ interface Common {
   readonly size: number;
 }
 
-/** Returns the reader of a kind: the sizes it serves, its own fields, and how it randomises. */
+/**
+ * Returns the reader of a kind: the sizes it serves, its own fields, how it randomises, and which
+ * of the fields may be left out.
+ */
 export function mechanismReader<S extends Shape>(
   kind: string,
   [smallest, largest]: readonly [smallest: number, largest: Whole],
   shape: S,
   make: (settings: Fields<S> & Common) => Randomizer,
+  optional: string[] = [],
 ): (document: Json) => Mechanism {
   return (document) => {
-    const settings: any = readFields(document, kind, { epsilon: real, size: whole, ...shape });
+    const fields = { epsilon: real, size: whole, ...shape };
+    const settings: any = readFields(document, kind, fields, optional);
     const { epsilon, size } = settings;
     checkEpsilon(epsilon);
     need(size >= smallest && size <= largest, `\`size\` must be from ${smallest} to ${largest}`);
