@@ -251,11 +251,11 @@ def average_variance(p, q, size):
     return q * (1 - q) / (p - q) ** 2 + (1 - p - q) / ((p - q) * size)
 
 
-def best_rank(epsilon, size):
+def best_rank(epsilon, size, most=12):
     """Return the k of the least variance averaged over the real cells; ties to the smaller."""
     bits, odds = (size - 1).bit_length(), exp_bounds(Fraction(epsilon))[0]
     found = []
-    for rank in range(1, max(1, min(bits - 1, 12)) + 1):
+    for rank in range(1, max(1, min(bits - 1, most)) + 1):
         p = odds / (odds + (1 << rank) - 1)
         found.append(
             (average_variance(p, ((1 << bits - rank) - p) / ((1 << bits) - 1), size), rank)
@@ -264,10 +264,28 @@ def best_rank(epsilon, size):
 
 
 def best_mechanism(epsilon, size):
-    """Return the mechanism of a histogram that names none: the least average variance, ties to
-    GRR.
+    """Return the mechanism of a histogram whose document names none: GRR or affine response."""
+    offered = [mechanism("grr", epsilon, size)]
+    if size >= 3:
+        offered.append(mechanism("affine", epsilon, size))
+    return least_variance(offered, size)
+
+
+def default_mechanism(epsilon, size):
+    """Return the mechanism of the rule "least variance": subset selection up to ten bytes, and
+    affine response with up to 2^16 buckets, are offered as well.
     """
-    offered = [mechanism(kind, epsilon, size) for kind in ("grr", "affine")[: 1 if size < 3 else 2]]
+    offered = [mechanism("grr", epsilon, size)]
+    if 3 <= size <= 80:
+        offered.append(mechanism("subset", epsilon, size))
+    if size >= 3:
+        buckets = 1 << best_rank(Fraction(epsilon), size, 16)
+        offered.append(mechanism("affine", epsilon, size, buckets=buckets))
+    return least_variance(offered, size)
+
+
+def least_variance(offered, size):
+    """Return the mechanism with the least average variance, of equal ones the first."""
     return min(offered, key=lambda document: average_variance(*chances(Settings(document)), size))
 
 
@@ -671,10 +689,16 @@ def report_grr(one, value, stream):
 
 
 def report_unary(one, value, stream):
-    return instantaneous(one, permanent(one, value, stream), stream)
+    return instantaneous(one, permanent_unary(one, value, stream), stream)
 
 
 def permanent(one, value, stream):
+    """Return what a device remembers."""
+    made = permanent_bloom if one.kind == "bloom" else permanent_unary
+    return made(one, value, stream)
+
+
+def permanent_unary(one, value, stream):
     """Draw a flip for every bit, the held one too, then one keep that replaces it."""
     bits = [stream.bernoulli(one.flip) for _ in range(one.size)]
     bits[value] = stream.bernoulli(one.keep)
@@ -682,12 +706,14 @@ def permanent(one, value, stream):
 
 
 def instantaneous(one, row, stream):
+    """Draw every bit of the row anew; the cohort of a Bloom filter stays."""
     if not one.second_keep:
         return row
-    return packed(
+    cohort, bits = (row[:2], one.bits) if one.kind == "bloom" else (b"", one.size)
+    return cohort + packed(
         [
             stream.bernoulli(one.second_keep if bit else one.second_flip)
-            for bit in unpacked(row, one.size)
+            for bit in unpacked(row[len(cohort) :], bits)
         ]
     )
 
@@ -743,6 +769,11 @@ def bloom_filter(one, cohort, value):
 
 
 def report_bloom(one, value, stream, draw=None):
+    return instantaneous(one, permanent_bloom(one, value, stream, draw), stream)
+
+
+def permanent_bloom(one, value, stream, draw=None):
+    """Draw the cohort, unless it is given, then a flip for every bit."""
     cohort = stream.integer(one.cohorts) if draw is None else draw % one.cohorts
     bits = [bit != stream.bernoulli(one.flip) for bit in bloom_filter(one, cohort, value)]
     return struct.pack("<H", cohort) + packed(bits)

@@ -190,6 +190,11 @@ def all_tasks():
     )
     yield graded("income", "2.0", 128), "graded groups: a choice of bundles of up to 32 reports"
     yield graded("income", "0.3", 16), "graded groups; the budget is no multiple of the probe"
+    rule = "least variance"
+    for size, comment in ((4, "GRR"), (20, "subset selection"), (100, "affine response")):
+        places = [f"label {place}" for place in range(size)]
+        yield histogram("by a rule", places, "1.0", kind=rule), f"the default rule: {comment}"
+    yield ages("years", 0, 199_999, "10.0", kind=rule), "the default rule: 2^14 buckets"
 
 
 POINTS = (1 << 20) + 1  # of the grid of a mean
@@ -240,21 +245,24 @@ def graded(name, epsilon, count):
 
 def histogram(name, labels, epsilon, *, kind="", declinable=False, **more):
     domain = {"kind": "categories", "labels": labels, "declinable": declinable}
-    chosen = (
-        ref.mechanism(kind, epsilon, len(labels))
-        if kind
-        else ref.best_mechanism(epsilon, len(labels))
-    )
+    chosen = mechanism_for(kind, epsilon, len(labels))
     return task(
         name, {"kind": "histogram", "mechanism": kind}, domain, question(chosen), epsilon, **more
     )
 
 
-def ages(name, low, high, epsilon, **more):
+def mechanism_for(kind, epsilon, size):
+    """Return the mechanism of a kind, of a rule, or of a document that names neither."""
+    if kind == "least variance":
+        return ref.default_mechanism(epsilon, size)
+    return ref.mechanism(kind, epsilon, size) if kind else ref.best_mechanism(epsilon, size)
+
+
+def ages(name, low, high, epsilon, *, kind="", **more):
     domain = {"kind": "integers", "low": low, "high": high}
-    chosen = ref.best_mechanism(epsilon, high - low + 1)
+    chosen = mechanism_for(kind, epsilon, high - low + 1)
     return task(
-        name, {"kind": "histogram", "mechanism": ""}, domain, question(chosen), epsilon, **more
+        name, {"kind": "histogram", "mechanism": kind}, domain, question(chosen), epsilon, **more
     )
 
 
@@ -685,6 +693,7 @@ def affine_rows():
         (40, 3, (1, 31, 8)),
     ]
     shapes += [(62, 12, (31, 31)), (63, 1, (62, 1)), (63, 4, (32, 31))]
+    shapes += [(17, 16, ()), (32, 16, ()), (63, 13, ())]
     for bits, rank, groups in shapes:
         for place in range(3):
             yield affine_row(bits, rank, list(groups), place, permuted=True)
@@ -780,6 +789,8 @@ def all_mechanisms():
         ("affine", "1.0", 1025, {}),
         ("affine", "1.0", 1 << 63, {}),
         ("affine", "6.0", 1 << 20, {}),
+        ("affine", "10.0", 1 << 20, {}),
+        ("affine", "12.0", 1 << 20, {"buckets": 65536}),
         ("affine", "1.0", 1 << 15, {"buckets": 8, "groups": [5, 3, 7]}),
         ("affine", "3.0", 64, {}),
         ("affine_prefix", "1.0", 1 << 64, {}),
@@ -976,6 +987,11 @@ def misspelt():
         ("size", 2, "affine response needs three values"),
     ):
         yield affine | {name: value}, False, comment
+    yield (
+        ref.mechanism("affine", "12.0", 1 << 20) | {"buckets": 1 << 17},
+        False,
+        "a bucket has two bytes",
+    )
     subset = ref.mechanism("subset", "1.0", 10)
     yield subset | {"chosen": 10}, False, "a subset leaves out at least one value"
     yield (
@@ -1024,6 +1040,16 @@ def leaning():
         False,
         "every bit flipped reveals it",
     )
+    bloom = ref.mechanism("bloom", "1.0", 40)
+    for keep, flip, accepted, comment in (
+        ("3", "1", True, "an instantaneous round, however weak"),
+        ("1", "1", False, "an instantaneous round must tell 1 from 0"),
+        ("3", "0", False, "a permanent 0 is sometimes sent as 1"),
+        ("0", "0", False, "what is absent is not written"),
+    ):
+        yield bloom | {"second_keep": keep, "second_flip": flip}, accepted, comment
+    yield bloom | {"second_keep": "3"}, False, "both thresholds of the instantaneous round"
+    yield bloom | {"second_flip": "3"}, False, "both thresholds of the instantaneous round"
 
 
 def perturb():
@@ -1188,6 +1214,7 @@ def all_reporters():
         for kind in ref.AFFINE:
             yield make(kind, epsilon, size), {0, size // 3, size - 1}
     yield make("affine", "1.0", 1 << 15, groups=[5, 3, 7]), (0, 1000, (1 << 15) - 1)
+    yield make("affine", "12.0", 1 << 20, buckets=65536), (0, 1000, (1 << 20) - 1)
     yield make("affine", "2.0", (1 << 40) - 9, groups=[1, 31, 8]), (0, (1 << 40) - 10)
     for bits in (64, 65, 96, 160, 480):
         yield (
@@ -1198,6 +1225,7 @@ def all_reporters():
     yield make("bloom", "4.0", 60, bits=13, hashes=1, cohorts=1), (0, 30, 59)
     yield make("bloom", "2.0", 1000, bits=32, hashes=5, cohorts=1000), (0, 500, 999)
     yield make("bloom", "1.0", 1 << 20, bits=24, hashes=2, cohorts=65536), (0, (1 << 20) - 1)
+    yield make("bloom", "4.0", 60, bits=13, hashes=2, cohorts=8, **rappor), (0, 30, 59)
 
 
 def scripted():
@@ -2276,15 +2304,17 @@ def response_rows():
         ref.mechanism(
             "sue", "3.8918202981106265", 24, second_keep=str(1 << 63), second_flip=str(1 << 62)
         ),
+        ref.mechanism("bloom", "4.0", 60, bits=13, hashes=2, cohorts=6, **rappor),
     ):
         one = ref.Settings(document)
+        bits = one.bits or one.size
         for value in sorted({0, 1, one.size // 2, one.size - 1}):
             secret, name = ref.sha_stream("memo secret", 32), ref.digest_bytes({"task": "commute"})
             context = name + "città".encode() + pack("<I", value)
             rows = ref.permanent(
-                one, value, ref.Stream(ref.keyed_stream(secret, context, 8 * one.size + 8))
+                one, value, ref.Stream(ref.keyed_stream(secret, context, 8 * bits + 64))
             )
-            data = ref.sha_stream(f"instantaneous {one.size} {value}", 8 * one.size)
+            data = ref.sha_stream(f"instantaneous {one.size} {value}", 8 * bits)
             stream = ref.Stream(data)
             report = ref.instantaneous(one, rows, stream)
             yield {

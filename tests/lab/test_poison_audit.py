@@ -70,7 +70,7 @@ def test_a_task_is_audited_question_by_question():
     aim = Aim(task, ({"p": "c", "q": "h"},), tries=5, each=1)
     result = audit_task(aim, SeededRng(1))
     assert result.passes
-    assert {row.question for row in result.rows} == {"grr, 4 values", "affine, 8 values"}
+    assert {row.question for row in result.rows} == {"grr, 4 values", "subset, 8 values"}
     text = str(result)
     assert "One false report counts for so many honest ones" in text
     assert result.to_dict()["attacks"][0]["attack"] == "gba"

@@ -25,7 +25,7 @@ from sottovoce.maths.normal import quantile
 from sottovoce.mechanisms.affine import AffineResponse, average_variance
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.mechanisms.olh import OLH
-from sottovoce.plans.frequencies.choose_mechanism import TASK_RULE, choose
+from sottovoce.plans.frequencies.choose_mechanism import UNSTATED_RULE, choose
 
 REPORTS = 1 << 18
 USERS = 20_000
@@ -407,7 +407,7 @@ def against_subsets(epsilon, size):
     """The chosen mechanism's mean variance over that of subset selection with the best size of
     subset.
     """
-    chosen, odds = choose(size, epsilon, TASK_RULE).mechanism, exp(epsilon)
+    chosen, odds = choose(size, epsilon, UNSTATED_RULE).mechanism, exp(epsilon)
     subsets = np.arange(1, size)
     p = subsets * odds / (subsets * odds + size - subsets)
     ideal = average_variance(p, (subsets - p) / (size - 1), size).min()
@@ -441,7 +441,7 @@ def test_the_worst_size_below_three_hundred(epsilon, worst, size, kind):
     costs = {each: against_subsets(epsilon, each) for each in range(2, 300)}
     assert max(costs, key=costs.get) == size
     assert costs[size] == pytest.approx(worst, abs=0.005)
-    assert choose(size, epsilon, TASK_RULE).mechanism.kind == kind
+    assert choose(size, epsilon, UNSTATED_RULE).mechanism.kind == kind
 
 
 def test_doubling_the_padded_domain_costs_single_cells_little():

@@ -220,14 +220,16 @@ def _described(given: SimulateOptions, cells: "dict[str, Column]", title: str) -
 def _frequencies(described: Described) -> "Plan":
     """Return a histogram of one column, or a survey of several."""
     from sottovoce.domains.records import Records
+    from sottovoce.plans.frequencies.choose_mechanism import DEFAULT_RULE
     from sottovoce.plans.frequencies.histogram import Histogram
     from sottovoce.plans.frequencies.survey import Survey
 
     domains = described.values.of(described.cells)
+    mechanism = described.mechanism or DEFAULT_RULE
     if len(domains) == 1:
-        return Histogram(next(iter(domains.values())), described.mechanism)
+        return Histogram(next(iter(domains.values())), mechanism)
     records = Records(tuple(domains), tuple(domains.values()))
-    return Survey(records, mechanism=described.mechanism)
+    return Survey(records, mechanism=mechanism)
 
 
 def _check_output(given: SimulateOptions, plan: "Plan") -> None:

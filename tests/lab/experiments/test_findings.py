@@ -8,7 +8,6 @@ from sottovoce.lab.experiments.findings import (
     coverages,
     false_findings,
     false_search_findings,
-    mechanism_losses,
     method_losses,
     search_coverage,
     shapes,
@@ -60,12 +59,6 @@ def test_exact_intervals_cover_where_normal_ones_do_not():
 
 def test_the_law_of_supports_sums_to_one():
     assert support_law(SupportLaw(0.5, 0.1), 3, 10).sum() == pytest.approx(1.0)
-
-
-def test_the_default_mechanism_loses_nothing():
-    losses = mechanism_losses(0.5, [5, 20, 80, 300])
-    assert losses["default"] == pytest.approx([1.0] * 4)
-    assert max(losses["grr or affine"]) > 1.1
 
 
 def test_shapes_are_populations_of_the_size_asked_for():

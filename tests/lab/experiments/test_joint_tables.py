@@ -7,6 +7,7 @@ from sottovoce.lab.experiments.joint_tables import (
     collect_views,
     compare,
     coverage,
+    swept_row,
 )
 from sottovoce.lab.populations.survey_tables import survey
 
@@ -25,6 +26,10 @@ def test_all_methods_are_compared_with_the_same_seeds():
     found = compare(JointSetting(HEALTH, 2, 2.0), runs=2)
     assert found.chosen in found.swept
     assert found.regret >= 1
+    assert min(found.regrets.values()) == found.regrets[found.best] == 1
+    row = swept_row("health", found)
+    assert row.startswith("| health | 2 | 2 | 1:1 ")
+    assert row.count(" ours") == 1
     assert found.ours.mean < found.published.mean
     assert found.ours.mean < found.coefficients.mean
     assert 0.3 < found.ours.mean / found.expected < 3

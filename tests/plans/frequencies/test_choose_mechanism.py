@@ -59,6 +59,19 @@ def test_the_edges_at_large_epsilon(epsilon, edges):
     assert [choose(size, epsilon).mechanism.kind for size in edges] == ["grr", "affine"]
 
 
+@pytest.mark.parametrize(("size", "epsilon"), [(100_000, 9.5), (200_000, 10.0), (10**6, 11.0)])
+def test_large_epsilons_have_more_buckets(size, epsilon):
+    """The broken twin is the rule of older documents, which stops at 2^12 buckets."""
+    best, earlier = (
+        choose(size, epsilon, rule).mechanism for rule in ("least variance", "grr or affine")
+    )
+    assert best.kind == "affine"
+    assert best.buckets > 1 << 12
+    assert best.width == 10
+    gain = average_variance(earlier.p, earlier.q, size) / average_variance(best.p, best.q, size)
+    assert gain > 1.3
+
+
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
 def test_the_published_rule_switches_at_three_odds_plus_two(epsilon):
     """Wang 2021, section 3.4.1."""

@@ -9,7 +9,7 @@ from sottovoce.engine.memory import MemoryCollected, ReportBatch
 from sottovoce.errors import CodecError, ParameterError
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.mechanisms.grr import GRR
-from sottovoce.plans.frequencies.choose_mechanism import TASK_RULE, choose
+from sottovoce.plans.frequencies.choose_mechanism import UNSTATED_RULE, choose
 from sottovoce.plans.frequencies.histogram import Histogram, mechanism_for
 from sottovoce.tasks.collected import NothingCollected
 from sottovoce.tasks.question import Address
@@ -20,7 +20,9 @@ def opening_mechanism(plan, epsilon):
     return plan.step(NothingCollected(epsilon)).ask.mechanism
 
 
-@pytest.mark.parametrize(("size", "epsilon"), [(2, 1.0), (4, 1.0), (1_000, 1.0), (1_000, 4.0)])
+@pytest.mark.parametrize(
+    ("size", "epsilon"), [(2, 1.0), (4, 1.0), (20, 1.0), (1_000, 1.0), (1_000, 4.0)]
+)
 def test_the_mechanism_with_the_least_error_is_asked(size, epsilon):
     plan = Histogram([str(number) for number in range(size)])
     assert opening_mechanism(plan, epsilon) == choose(size, epsilon).mechanism
@@ -57,9 +59,9 @@ def test_the_answer_is_the_estimate_of_the_mechanism():
     assert np.array_equal(answer.estimate.variance, direct.variance)
 
 
-def test_a_rule_is_stated_by_the_document_and_read_again():
+def test_the_default_rule_is_stated_by_the_document_and_read_again():
     """Twenty values at epsilon 1: subset selection errs least, and the document says why it is."""
-    task = sv.Task("values", Histogram(range(20), "least variance"), epsilon=1.0)
+    task = sv.Task("values", Histogram(range(20)), epsilon=1.0)
     content = codec.parse(codec.canonical(codec.document(task)))
     assert content["plan"]["mechanism"] == "least variance"
     assert content["opening"]["ask"]["mechanism"]["kind"] == "subset"
@@ -69,14 +71,20 @@ def test_a_rule_is_stated_by_the_document_and_read_again():
         codec.task(content)
 
 
-def test_without_a_name_documents_mean_what_they_meant():
-    task = sv.Task("values", Histogram(range(20)), epsilon=1.0)
-    assert task.opening.ask.mechanism == choose(20, 1.0, TASK_RULE).mechanism
-    assert codec.task(codec.parse(codec.canonical(codec.document(task)))) == task
+@pytest.mark.parametrize(
+    "plan", [Histogram(range(20), ""), sv.Survey({"a": range(20), "b": range(20)}, mechanism="")]
+)
+def test_without_a_name_documents_mean_what_they_meant(plan):
+    task = sv.Task("values", plan, epsilon=1.0)
+    asked = {question.mechanism for question in task.opening.ask.representatives()}
+    assert asked == {choose(20, 1.0, UNSTATED_RULE).mechanism}
+    content = codec.parse(codec.canonical(codec.document(task)))
+    assert content["plan"]["mechanism"] == ""
+    assert codec.task(content) == task
 
 
-def test_a_survey_may_name_a_rule_for_all_its_questions():
-    plan = sv.Survey({"few": range(2), "more": range(20)}, mechanism="least variance")
+def test_the_default_rule_chooses_for_every_question_of_a_survey():
+    plan = sv.Survey({"few": range(2), "more": range(20)})
     asked = plan.step(NothingCollected(1.0)).ask
     assert [question.mechanism.kind for question in asked.representatives()] == ["grr", "subset"]
     assert plan.advise(1_000, 1.0).to_dict()["mechanism"] == "subset"

@@ -32,6 +32,7 @@ class EvidencePage:
 
 PAGES = (
     EvidencePage("post-processing", "consistency"),
+    EvidencePage("default-mechanism", "default_mechanism"),
     EvidencePage("numbers", "numbers"),
     EvidencePage("means", "means"),
     EvidencePage("quantiles", "quantiles"),

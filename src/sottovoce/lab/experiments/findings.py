@@ -26,13 +26,11 @@ from sottovoce.lab.simulate import simulate
 from sottovoce.maths import binomial
 from sottovoce.maths.normal import upper_quantile
 from sottovoce.maths.ragged import Baskets
-from sottovoce.mechanisms.affine import AffineResponse, average_variance
+from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.oue import OUE
-from sottovoce.mechanisms.subset import SubsetSelection
-from sottovoce.plans.frequencies.choose_mechanism import choose
 from sottovoce.plans.heavy_hitters.advice import group_sizes
 from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
 from sottovoce.plans.itemsets.itemsets import Itemsets
@@ -235,23 +233,6 @@ def _holders(baskets: Baskets, label: str) -> int:
 # --- choices ----------------------------------------------------------------------------------
 
 
-def mechanism_losses(epsilon: float, sizes: Sequence[int]) -> dict[str, list[float]]:
-    """Return how much larger the variance of each choice is than the least of a short report."""
-    losses: dict[str, list[float]] = {"default": [], "grr or affine": [], "published": []}
-    for size in sizes:
-        short: list[PureMechanism] = [GRR(epsilon, size), AffineResponse(epsilon, size)]
-        without = min(average_variance(each.p, each.q, size) for each in short)
-        if size <= 80:
-            short.append(SubsetSelection(epsilon, size))
-        best = min(average_variance(each.p, each.q, size) for each in short)
-        chosen = choose(size, epsilon).mechanism
-        published = choose(size, epsilon, "published").mechanism
-        losses["default"].append(average_variance(chosen.p, chosen.q, size) / best)
-        losses["grr or affine"].append(without / best)
-        losses["published"].append(average_variance(published.p, published.q, size) / best)
-    return losses
-
-
 def shapes(users: int) -> dict[str, Ints]:
     """Return populations of different shapes: how many people hold each value."""
     words = WORDS / WORDS.sum()
@@ -319,7 +300,7 @@ variance, *exact* the law of supports that the product uses ([decision
 
 def page() -> str:
     """Return the page as Markdown."""
-    parts = (_findings(), _searches(), _intervals(), _baskets(), _mechanisms(), _methods())
+    parts = (_findings(), _searches(), _intervals(), _baskets(), _methods())
     return "\n".join([_HEAD, *(line for part in parts for line in part)]) + "\n"
 
 
@@ -385,19 +366,6 @@ def _baskets() -> Iterator[str]:
                 found = basket_errors(plan(range(2000), 16, paper=paper), population, epsilon, 2)
                 cells += [f"{found.covered:.2f}", f"{found.error:,.0f}", f"{found.padded_to:.0f}"]
             yield _row(cells)
-
-
-def _mechanisms() -> Iterator[str]:
-    yield "\n## The default mechanism\n"
-    yield "Variance over the least of any mechanism with a report of at most ten bytes, over"
-    yield "domains of 3 to 80 and of 100 to 10,000 values: median and worst.\n"
-    yield from _header(["epsilon", "default", "grr or affine alone", "published rule"])
-    sizes = [*range(3, 81), 100, 300, 1000, 3000, 10_000]
-    for epsilon in (0.5, 1.0, 2.0, 4.0, 8.0):
-        losses = mechanism_losses(epsilon, sizes).values()
-        yield _row(
-            [f"{epsilon:g}", *(f"{np.median(each):.2f}, {max(each):.2f}" for each in losses)]
-        )
 
 
 def _methods() -> Iterator[str]:

@@ -18,7 +18,7 @@ from sottovoce.errors import ParameterError
 from sottovoce.maths.bisection import bisect
 from sottovoce.maths.normal import quantile, upper_quantile
 from sottovoce.mechanisms.base import Mechanism, PureMechanism
-from sottovoce.plans.frequencies.choose_mechanism import choose
+from sottovoce.plans.frequencies.choose_mechanism import DEFAULT_RULE, choose
 from sottovoce.tasks.advice import Advice
 from sottovoce.wire.envelope import ID_BYTES, Envelopes
 
@@ -136,7 +136,7 @@ class HistogramWishes:
 
     questions: int = 1
     error: float | None = None
-    rule: str = "least variance"
+    rule: str = DEFAULT_RULE
     mechanism: str = ""
 
     def __post_init__(self) -> None:

@@ -8,15 +8,17 @@ report has at most ten bytes and whose decoding does not compare every report wi
     affine response     always, ten bytes
 
 Of equal variances the shorter report wins.  Subset selection has the least variance of all known
-mechanisms; it equals GRR on the smallest domains, and affine response approaches it beyond 80
-values.  Only above epsilon 9 and 60,000 values is there a better one with a short report, local
-hashing (OLH), and its decoding costs a hash per report and value.
+mechanisms; it equals GRR on the smallest domains, and affine response with up to 2^16 buckets
+approaches it beyond 80 values.
 
-With the rule "grr or affine" subset selection is left out.  It is ``TASK_RULE``, the rule of tasks
-and layers that name neither a mechanism nor a rule: a document that was published under it must be
-read as the same task for ever.  A task may name a rule where it could name a mechanism
-(``sv.Histogram(labels, "least variance")``); its document states the rule, so that each rule stays
-what it is, and a better one gets a name of its own.  Joint tables use "least variance".
+This is the rule "least variance", the default of tasks.  A task's document states the rule, so that
+each rule stays what it is, and a better one gets a name of its own.
+
+With the rule "grr or affine" subset selection is left out, and so is affine response with more than
+2^12 buckets, which is better from epsilon 9 on.  It is ``UNSTATED_RULE``: what a
+document means that states neither a mechanism nor a rule, so that a published one is read as the
+same task for ever.  Documents of tables and of sets of items have no place for a rule and stay with
+it.
 
 The published rule (GRR below 3 e^epsilon + 2 values) compares GRR with unary encoding, which affine
 response beats on small domains; it stays available by name.
@@ -29,14 +31,15 @@ from math import exp
 
 from sottovoce.core.settings import choice
 from sottovoce.maths import hashing
-from sottovoce.mechanisms.affine import AffineResponse, average_variance
+from sottovoce.mechanisms.affine import AffineResponse, average_variance, best_rank
 from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.subset import SubsetSelection
 
 MAX_WIDTH = 10  # bytes of a report, that of affine response
-RULES = ("least variance", "grr or affine", "published", "unary")
-TASK_RULE = "grr or affine"  # of tasks that name no mechanism
+DEFAULT_RULE = "least variance"  # of tasks that are made
+UNSTATED_RULE = "grr or affine"  # of documents that name neither a mechanism nor a rule
+RULES = (DEFAULT_RULE, UNSTATED_RULE, "published", "unary")
 
 
 def is_kind(mechanism: str) -> bool:
@@ -56,7 +59,7 @@ class Chosen:
     reason: str
 
 
-def choose(size: int, epsilon: float, rule: str = "least variance") -> Chosen:
+def choose(size: int, epsilon: float, rule: str = DEFAULT_RULE) -> Chosen:
     """Return the mechanism for a domain of ``size`` values.
 
     >>> [choose(size, 1.0).mechanism.kind for size in (4, 20, 1000)]
@@ -64,8 +67,8 @@ def choose(size: int, epsilon: float, rule: str = "least variance") -> Chosen:
     """
     choice("rule", rule, RULES)
     direct = GRR(epsilon, size)
-    if rule in ("least variance", "grr or affine"):
-        return _least_variance(direct, with_subsets=rule == "least variance")
+    if rule in (DEFAULT_RULE, UNSTATED_RULE):
+        return _least_variance(_candidates(direct, rule))
     limit = 3 * exp(epsilon) + 2
     if size < limit:
         return Chosen(direct, f"size {size} is below 3 exp(epsilon) + 2 = {limit:.1f}")
@@ -77,15 +80,23 @@ def choose(size: int, epsilon: float, rule: str = "least variance") -> Chosen:
     return Chosen(AffineResponse(epsilon, size), f"size {size} is not below 3 exp(epsilon) + 2")
 
 
-def _least_variance(direct: GRR, *, with_subsets: bool) -> Chosen:
-    size = direct.size
-    if size < 3:
-        return Chosen(direct, "two values: randomised response is optimal")
-    candidates: list[PureMechanism] = [direct]
-    if with_subsets and -(-size // 8) <= MAX_WIDTH:
-        candidates.append(SubsetSelection(direct.epsilon, size))
-    candidates.append(AffineResponse(direct.epsilon, size))
-    variances = [average_variance(each.p, each.q, size) for each in candidates]
+def _candidates(direct: GRR, rule: str) -> list[PureMechanism]:
+    """Return the mechanisms that a rule compares, those with the shorter report first."""
+    epsilon, size = direct.epsilon, direct.size
+    if size < AffineResponse.min_size:
+        return [direct]
+    if rule == UNSTATED_RULE:
+        return [direct, AffineResponse(epsilon, size)]
+    affine = AffineResponse(epsilon, size, 1 << best_rank(epsilon, size, hashing.MAX_RANK))
+    if -(-size // 8) > MAX_WIDTH:
+        return [direct, affine]
+    return [direct, SubsetSelection(epsilon, size), affine]
+
+
+def _least_variance(candidates: list[PureMechanism]) -> Chosen:
+    if len(candidates) == 1:
+        return Chosen(candidates[0], "two values: randomised response is optimal")
+    variances = [average_variance(each.p, each.q, each.size) for each in candidates]
     # GRR is subset selection of one value: a difference in the last digits is no difference.
     best = min(range(len(candidates)), key=lambda index: (float(f"{variances[index]:.9g}"), index))
     chosen = candidates[best]
@@ -98,6 +109,4 @@ def _least_variance(direct: GRR, *, with_subsets: bool) -> Chosen:
         f"variance per user {variances[best]:.3g} against {' and '.join(others)},"
         f" in {chosen.width} bytes"
     )
-    if isinstance(chosen, AffineResponse) and chosen.buckets == 1 << hashing.MAX_RANK:
-        reason += "; at so large an epsilon OLH errs less, and decodes slowly"
     return Chosen(chosen, reason)

@@ -15,7 +15,12 @@ from sottovoce.domains.listed import domain_of
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.numeric import NumericMechanism
-from sottovoce.plans.frequencies.choose_mechanism import TASK_RULE, choose, is_kind
+from sottovoce.plans.frequencies.choose_mechanism import (
+    DEFAULT_RULE,
+    UNSTATED_RULE,
+    choose,
+    is_kind,
+)
 from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.plan import Plan
@@ -27,8 +32,8 @@ from sottovoce.tasks.round import Round
 class Histogram(Plan, kind="histogram"):
     """Ask everybody for their value.
 
-    ``mechanism`` names a kind, such as ``"oue"``, or a rule that chooses one, such as
-    ``"least variance"``; by default it is the better one of GRR and affine response.
+    ``mechanism`` names a kind, such as ``"oue"``, or a rule that chooses one; the default is the
+    rule ``"least variance"``.  An empty name, as in older documents, is ``"grr or affine"``.
 
     >>> Histogram(["cat", "dog"]).domain.size
     2
@@ -40,7 +45,11 @@ class Histogram(Plan, kind="histogram"):
     mechanism: str
 
     def __init__(
-        self, domain: Domain | Iterable[Any], mechanism: str = "", *, declinable: bool = False
+        self,
+        domain: Domain | Iterable[Any],
+        mechanism: str = DEFAULT_RULE,
+        *,
+        declinable: bool = False,
     ) -> None:
         object.__setattr__(self, "domain", domain_of(domain, declinable=declinable))
         object.__setattr__(self, "mechanism", mechanism)
@@ -72,7 +81,7 @@ class Histogram(Plan, kind="histogram"):
         epsilon: float,
         *,
         error: float | None = None,
-        rule: str = "least variance",
+        rule: str = DEFAULT_RULE,
     ) -> Advice:
         """Return the mechanism to use and the error to expect.
 
@@ -85,14 +94,14 @@ class Histogram(Plan, kind="histogram"):
         return advise_histogram(users, self.domain.size, epsilon, **wishes)
 
 
-def mechanism_for(domain: Domain, epsilon: float, kind: str = "") -> Mechanism:
-    """Return the mechanism for a domain: of a kind, by a rule, or by ``TASK_RULE`` if both lack."""
+def mechanism_for(domain: Domain, epsilon: float, kind: str = DEFAULT_RULE) -> Mechanism:
+    """Return the mechanism for a domain, of a kind or by a rule; empty is ``UNSTATED_RULE``."""
     if not domain.listed:
         raise ParameterError(
             f"`domain` must have a label for each value: a {domain.kind} domain has none"
         )
     if not is_kind(kind):
-        return choose(domain.size, epsilon, kind or TASK_RULE).mechanism
+        return choose(domain.size, epsilon, kind or UNSTATED_RULE).mechanism
     mechanism_class: Any = Mechanism.kinds[kind]
     if issubclass(mechanism_class, NumericMechanism):
         raise ParameterError(

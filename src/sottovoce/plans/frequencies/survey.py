@@ -19,7 +19,7 @@ from sottovoce.domains.listed import domain_of
 from sottovoce.domains.records import Records
 from sottovoce.encodings.attribute import Attribute
 from sottovoce.errors import NoDataError, ParameterError
-from sottovoce.plans.frequencies.choose_mechanism import is_kind
+from sottovoce.plans.frequencies.choose_mechanism import DEFAULT_RULE, is_kind
 from sottovoce.plans.frequencies.histogram import mechanism_for
 from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.choice import Choice
@@ -31,7 +31,10 @@ from sottovoce.tasks.round import Round
 
 @dataclass(frozen=True, init=False)
 class Survey(Plan, kind="survey"):
-    """Named questions over the attributes of one record; weights ask some of them more often."""
+    """Named questions over the attributes of one record; weights ask some of them more often.
+
+    ``mechanism`` names a kind or a rule for all questions, as in a histogram.
+    """
 
     takes_fakes = True
 
@@ -43,7 +46,7 @@ class Survey(Plan, kind="survey"):
         self,
         domain: Records | Mapping[str, Domain | Iterable[Any]],
         weights: Sequence[int] = (),
-        mechanism: str = "",
+        mechanism: str = DEFAULT_RULE,
     ) -> None:
         if not isinstance(domain, Records):
             domain = Records(tuple(domain), tuple(domain_of(values) for values in domain.values()))
@@ -93,7 +96,7 @@ class Survey(Plan, kind="survey"):
         epsilon: float,
         *,
         error: float | None = None,
-        rule: str = "least variance",
+        rule: str = DEFAULT_RULE,
     ) -> Advice:
         """Return what to expect of the question with the most values.
 

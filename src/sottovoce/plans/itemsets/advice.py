@@ -17,7 +17,7 @@ from sottovoce.core.settings import epsilon as check_epsilon
 from sottovoce.core.settings import positive
 from sottovoce.maths.normal import upper_quantile
 from sottovoce.mechanisms.base import PureMechanism
-from sottovoce.plans.frequencies.choose_mechanism import TASK_RULE, choose
+from sottovoce.plans.frequencies.choose_mechanism import UNSTATED_RULE, choose
 from sottovoce.plans.itemsets.padding import SHARE
 from sottovoce.plans.itemsets.set_questions import ask_which
 from sottovoce.plans.search_advice import FOUND, SearchAdvice, check_search, users_for_share
@@ -119,7 +119,7 @@ class _Search(ABC):
 
         The item is sampled from a set once in ``basket``.
         """
-        mechanism = choose(self.items + 1, self.epsilon, TASK_RULE).mechanism
+        mechanism = choose(self.items + 1, self.epsilon, UNSTATED_RULE).mechanism
         error = sqrt(_rare_variance(mechanism) / users)
         margins = upper_quantile(self.kept / self.items) + upper_quantile(1 - FOUND)
         return self.basket * error * margins

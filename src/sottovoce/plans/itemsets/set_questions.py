@@ -23,7 +23,7 @@ from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.olh import OLH
-from sottovoce.plans.frequencies.choose_mechanism import TASK_RULE, choose
+from sottovoce.plans.frequencies.choose_mechanism import UNSTATED_RULE, choose
 from sottovoce.plans.itemsets.padded_noise import PaddedNoise
 from sottovoce.plans.itemsets.padding import (
     MISTAKE,
@@ -77,7 +77,7 @@ def _amplified_question(epsilon: float, size: int, encoding: Sample) -> Question
 def ask_how_many(epsilon: float, items: int, among: Candidates, *, paper: bool = False) -> Question:
     """Return the question about the number of candidates that a person has."""
     size = len(among) + 1
-    mechanism = OLH(epsilon, size) if paper else choose(size, epsilon, TASK_RULE).mechanism
+    mechanism = OLH(epsilon, size) if paper else choose(size, epsilon, UNSTATED_RULE).mechanism
     return Question(mechanism, Size(items, among))
 
 

@@ -28,7 +28,7 @@ from sottovoce.maths import exact
 from sottovoce.maths.interval_tree import Hierarchy
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.base import Mechanism, PureMechanism
-from sottovoce.plans.frequencies.choose_mechanism import TASK_RULE, choose
+from sottovoce.plans.frequencies.choose_mechanism import UNSTATED_RULE, choose
 from sottovoce.plans.tables.method import Method
 from sottovoce.tasks.bundle import Bundle
 from sottovoce.tasks.choice import Choice
@@ -283,7 +283,7 @@ class Layout:
             return (
                 AffineResponse(epsilon, size, groups=groups)
                 if groups
-                else choose(size, epsilon, TASK_RULE).mechanism
+                else choose(size, epsilon, UNSTATED_RULE).mechanism
             )
 
         return make

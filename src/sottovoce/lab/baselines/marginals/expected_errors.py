@@ -19,7 +19,7 @@ from sottovoce.core.settings import epsilon as check_epsilon
 from sottovoce.core.settings import whole, wholes
 from sottovoce.lab.baselines.marginals.whole_table import MAX_CELLS
 from sottovoce.lab.baselines.parities import MAX_COEFFICIENTS, bits_of, coefficient_count
-from sottovoce.plans.frequencies.choose_mechanism import TASK_RULE, choose
+from sottovoce.plans.frequencies.choose_mechanism import UNSTATED_RULE, choose
 from sottovoce.plans.marginals.advice import misplaced_share
 from sottovoce.plans.marginals.view_planning import METHOD, ViewPlanning
 
@@ -119,5 +119,5 @@ class _Setting:
 
     def _variance(self, cells: int) -> float:
         """Return the variance of the share of a rare cell, times the users."""
-        noise = choose(cells, self.epsilon, TASK_RULE).mechanism.noise
+        noise = choose(cells, self.epsilon, UNSTATED_RULE).mechanism.noise
         return float(noise.variances(np.zeros(1), 1)[0])

@@ -18,7 +18,7 @@ from sottovoce.core.estimate import Estimate
 from sottovoce.encodings.view import View as CellEncoding
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
-from sottovoce.plans.frequencies.choose_mechanism import TASK_RULE, choose
+from sottovoce.plans.frequencies.choose_mechanism import UNSTATED_RULE, choose
 from sottovoce.plans.marginals.marginal_table import MarginalTable, View, expand, shape_of
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.question import Address, Question
@@ -38,7 +38,7 @@ def ask_whole_table(
         raise ParameterError(f"the whole table must have at most {MAX_CELLS:,} cells")
     encoding = CellEncoding(tuple(range(len(sizes))), sizes)
     if mechanism is None:
-        return Question(choose(cells, epsilon, TASK_RULE).mechanism, encoding)
+        return Question(choose(cells, epsilon, UNSTATED_RULE).mechanism, encoding)
     return Question(mechanism(epsilon=epsilon, size=cells), encoding)  # type: ignore[call-arg]
 
 
