@@ -18,15 +18,18 @@ from collector.running import client, running, until
 from collector.sending import send
 from collector.test_queries import MESSAGES, shop
 from sottovoce.collector import access
+from sottovoce.collector.app import create
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.queries import QueryRequest, answered
 from sottovoce.collector.query_worker import START, Place, packed
 from sottovoce.collector.query_workers import QueryWorkers
+from sottovoce.collector.release import Wanted
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.engine.parquet import DEFAULT_MEMORY
 from sottovoce.errors import UnavailableError
 from sottovoce.sql.errors import QueryError
 from sottovoce.web.problems import RequestError
+from sottovoce.web.settings import Settings
 from sottovoce.wire import codec
 
 COUNT = QueryRequest("SELECT os, COUNT(*), AVG(age) FROM users GROUP BY os")
@@ -251,11 +254,49 @@ def test_a_process_gives_way_before_it_loads_anything():
     assert cores == max(len(os.sched_getaffinity(0)) - 1, 1)
 
 
+async def probed(app, work):
+    """What some work returns, and the longest that a health check took meanwhile, from the moment
+    when it was due, as a share of the time of the work.
+    """
+    started = time.perf_counter()
+    working = asyncio.ensure_future(work)
+    longest, probes = 0.0, 0
+    while not working.done():
+        due = time.perf_counter() + 0.01
+        await asyncio.sleep(0.01)
+        assert await health(app) == 200
+        longest = max(longest, time.perf_counter() - due)
+        probes += 1
+    seconds = time.perf_counter() - started
+    print(f"{probes} probes in {seconds:.2f} s, the slowest {1000 * longest:.0f} ms")
+    return await working, longest / seconds
+
+
+async def health(app):
+    """The status of a health check."""
+    statuses = []
+
+    async def receive():
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message):
+        statuses.append(message.get("status"))
+
+    scope = {"type": "http", "method": "GET", "path": "/healthz", "headers": [], "root_path": ""}
+    await app({**scope, "client": ("127.0.0.1", 1), "query_string": b""}, receive, send)
+    return statuses[0]
+
+
 def test_corrections_are_made_by_a_process_and_kept(tmp_path):
-    """The server itself only looks the corrected answer up."""
+    """The server itself only looks the corrected answer up, and answers health checks meanwhile.
+
+    The twin corrects where it is asked, and its health checks wait for all of it.
+    """
     task = poisoning.survey()
     store = SqliteStore(tmp_path / "collector.db")
-    collector = Collector(store, tmp_path, Clock())
+    app = create(store, Settings(data=tmp_path, health_rate=0, tick=3600.0), clock=Clock())
+    api = app.state.api
+    collector = api.collector
     collector.create(codec.canonical(codec.document(task)), toml=False)
     send(collector, task.name, poisoning.honest(task) + poisoning.false(task))
     collector.close(task.name, at_once=True)
@@ -263,20 +304,23 @@ def test_corrections_are_made_by_a_process_and_kept(tmp_path):
     published = collector.find(task.name)
     assert collector.needs_correction(published, "auto")
     assert not collector.needs_correction(published, "none")
+    other = Collector(store, tmp_path, Clock())
+
+    async def on_the_loop():
+        await asyncio.sleep(0.02)  # the first probe goes through
+        return other.answer(task.name, defence="auto")
 
     async def correct():
-        workers = QueryWorkers(tmp_path, "", 60.0)
         try:
-            return await workers.corrected(task.name)
+            _, slowest = await probed(app, api.correct_first(published, Wanted(defence="auto")))
+            expected, twin_slowest = await probed(app, on_the_loop())
+            return expected, slowest, twin_slowest
         finally:
-            workers.stop()
+            api.query_workers.stop()
 
-    made = asyncio.run(correct())
-    collector.keep_answer(published, made, defence="auto")
+    expected, slowest, twin_slowest = asyncio.run(correct())
     assert not collector.needs_correction(published, "auto")
-    assert collector.answer(task.name, defence="auto") is made
-    assert (
-        made.to_dict()
-        == Collector(store, tmp_path, Clock()).answer(task.name, defence="auto").to_dict()
-    )
+    assert collector.answer(task.name, defence="auto").to_dict() == expected.to_dict()
+    assert slowest < 0.5
+    assert twin_slowest > 0.5, "the check must notice work on the event loop"
     store.close()

@@ -7,11 +7,13 @@ import pytest
 from sottovoce.engine import sorting
 
 
-def reports(count, members=5):
+def reports(count, members=5, tied=True):
     dice = np.random.default_rng(count)
     ids = dice.integers(0, 256, (count, 16), dtype=np.uint8)
-    ids[::7, 8:] = 0  # ids that end with zeros, and equal ones
-    ids[::11] = ids[0]
+    if tied:
+        ids[::7, 8:] = 0  # ids that end with zeros, that begin alike, and equal ones
+        ids[::13, :8] = ids[0, :8]
+        ids[::11] = ids[0]
     return pyarrow.table(
         {
             "id": pyarrow.array([bytes(row) for row in ids], pyarrow.binary(16)),
@@ -32,9 +34,11 @@ def pieces(table, size):
 
 
 @pytest.mark.parametrize("batch_bytes", [300, 1 << 20])
-def test_runs_are_merged_in_order(monkeypatch, tmp_path, batch_bytes):
+@pytest.mark.parametrize("members", [1, 5])
+@pytest.mark.parametrize("tied", [False, True])
+def test_runs_are_merged_in_order(monkeypatch, tmp_path, batch_bytes, members, tied):
     monkeypatch.setattr(sorting, "BATCH_BYTES", batch_bytes)
-    table = reports(1_000)
+    table = reports(1_000, members, tied)
     at_once = pyarrow.concat_tables(sorting.sort(pieces(table, 90), tmp_path, 1 << 30))
     merged = list(sorting.sort(pieces(table, 90), tmp_path, 5_000))
     assert len(merged) > 1
@@ -50,8 +54,9 @@ def test_nothing_sorted_is_nothing(tmp_path):
     assert list(sorting.sort([], tmp_path, 100)) == []
 
 
-def test_a_table_by_ids_or_by_addresses():
-    table = reports(300)
+@pytest.mark.parametrize("tied", [False, True])
+def test_a_table_by_ids_or_by_addresses(tied):
+    table = reports(300, tied=tied)
     assert sorting.by_id(table)["id"].to_pylist() == sorted(table["id"].to_pylist())
     ordered = sorting.by_address(table)
     addresses = list(zip(ordered["member"].to_pylist(), ordered["slot"].to_pylist(), strict=True))

@@ -2,21 +2,20 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from sottovoce.collector.admission import Admitted, admit
 from sottovoce.collector.published import Published
 from sottovoce.collector.store.base import Store, Verdict
-from sottovoce.web.group_commit import GroupCommit
+from sottovoce.web.group_commit import Done, GroupCommit
 from sottovoce.web.uploads import UploadReceipt, receipt
 
 CountMessages = Callable[[str, Mapping[str, int]], None]  # by the name of a task, and by code
 
 
-@dataclass(frozen=True, eq=False)
-class Submission:
+class Submission(NamedTuple):
     """The messages of one request."""
 
     published: Published
@@ -45,6 +44,12 @@ class Intake(GroupCommit[Submission]):
         """Return what became of the messages, once it is durable."""
         submission = Submission(published, messages, tokens)
         return await self.enqueue(submission, len(messages))
+
+    def offer_messages(
+        self, published: Published, messages: Sequence[bytes], tokens: Sequence[str], done: Done
+    ) -> None:
+        """Have ``done`` called with what became of the messages, once it is durable."""
+        self.offer(Submission(published, messages, tokens), len(messages), done)
 
     def _store_group(self, group: list[Submission]) -> list[UploadReceipt]:
         """Store the messages of a group in one transaction, and return the receipts."""

@@ -5,7 +5,6 @@ import socket
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from starlette.applications import Starlette
 from starlette.routing import BaseRoute
 
 from sottovoce.collector.api import Api
@@ -14,6 +13,7 @@ from sottovoce.collector.store import base
 from sottovoce.collector.store.base import Store
 from sottovoce.collector.worker import Workers
 from sottovoce.web import folder, server
+from sottovoce.web.routes import Application
 from sottovoce.web.settings import Settings
 from sottovoce.web.supervisor import supervise
 from sottovoce.web.waiting import DATABASE_SECONDS, when_available
@@ -55,7 +55,7 @@ def serve(
             supervise(work, door, settings.workers, settings.grace_seconds)
         return
 
-    def application() -> Starlette:
+    def application() -> Application:
         return create(store, settings, pages=pages, work_apart=_workers(settings))
 
     try:

@@ -1,11 +1,14 @@
 """Uploads: the one route that matters for speed, served before the router and without its objects.
 
 It does what every other route does (the table of operations describes it, problems are problem
-documents), in plain ASGI.  In a profile of small uploads the router and its objects cost more than
-the work of the route itself.
+documents).  A short upload, whose task is known and prepared, needs not even ASGI: see
+``web/direct.py``.  In a profile of small uploads all that cost more than the work of the route.
 """
 
 import logging
+from collections.abc import Mapping
+from functools import lru_cache, partial
+from typing import NamedTuple
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -13,10 +16,14 @@ from sottovoce.collector import wire
 from sottovoce.collector.api import Api
 from sottovoce.collector.operations import UPLOAD
 from sottovoce.collector.preparation import Preparation
+from sottovoce.collector.published import Published
 from sottovoce.errors import SottovoceError
 from sottovoce.web import bodies, uploads
-from sottovoce.web.door import Limits
+from sottovoce.web.direct import Answer, Reply
+from sottovoce.web.door import Limits, Serve
+from sottovoce.web.group_commit import Result
 from sottovoce.web.limits import address_of
+from sottovoce.web.origins import Headers
 from sottovoce.web.problem_response import respond
 from sottovoce.web.problems import RequestError
 from sottovoce.web.uploads import JSON, MSGPACK
@@ -51,26 +58,94 @@ class Uploading:
             _log.exception("upload")
             await respond(SottovoceError())(scope, receive, send)
             return
-        headers = [(b"content-type", media_type.encode()), (b"content-length", b"%d" % len(body))]
+        headers = _headers(media_type, body)
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
     async def _take(self, name: str, scope: Scope, receive: Receive) -> tuple[str, bytes]:
         """Return the media type and the body of the answer, once everything in it is durable."""
-        headers: dict[bytes, bytes] = dict(scope["headers"])
+        headers = self._checked_headers(scope)
+        published = self._api.collector.find(name)
+        types = _MediaTypes.of(headers)
+        upload = self._paid(types, await bodies.whole(receive), scope)
+        await self._preparation.wait(published)
+        receipt = await self._api.intake.submit(published, upload.reports, upload.tokens)
+        return types.answered, _ENCODERS[types.answered](receipt)
+
+    def begin(self, scope: Scope) -> Serve | None:
+        """Return what takes an upload for a task that is known and prepared."""
+        name = _task_name(scope)
+        if name is None:
+            return None
+        try:
+            published = self._api.collector.find(name)
+        except RequestError:
+            return None
+        if not published.prepared:
+            return None
+        scope["operation"] = UPLOAD
+        return partial(self._serve, published)
+
+    def _serve(self, published: Published, scope: Scope, body: bytes, answer: Answer) -> None:
+        """Take a whole upload, and answer it once everything in it is durable."""
+        try:
+            types = _MediaTypes.of(self._checked_headers(scope))
+            upload = self._paid(types, body, scope)
+            done = partial(_reply, types.answered, answer)
+            self._api.intake.offer_messages(published, upload.reports, upload.tokens, done)
+        except SottovoceError as error:
+            answer(Reply.of(respond(error)))
+        except Exception:
+            _log.exception("upload")
+            answer(Reply.of(respond(SottovoceError())))
+
+    def _checked_headers(self, scope: Scope) -> dict[bytes, bytes]:
+        """Return the headers of a request, or refuse it because of the page that it is from."""
+        headers = dict(scope["headers"])
         host = headers.get(b"host", b"").decode("latin-1")
         self._limits.origins.check(scope.get("origin"), host)
-        published = self._api.collector.find(name)
-        content_type = headers.get(b"content-type", b"application/json").decode("latin-1")
-        media_type = uploads.media_type(content_type)
-        upload = uploads.decoded(_DECODERS[media_type], await bodies.whole(receive))
+        return headers
+
+    def _paid(self, types: "_MediaTypes", body: bytes, scope: Scope) -> wire.Upload:
+        """Return what an upload holds, after it was paid for, or refuse it."""
+        upload: wire.Upload = uploads.decoded(_DECODERS[types.sent], body)
         if upload.tokens and len(upload.tokens) != len(upload.reports):
             raise RequestError("malformed-request", "there is one token for every report, or none")
         uploads.pay(self._limits.requests, address_of(scope), len(upload.reports))
-        await self._preparation.wait(published)
-        receipt = await self._api.intake.submit(published, upload.reports, upload.tokens)
-        answer_type = uploads.answer_type(headers.get(b"accept", b"").decode("latin-1"), media_type)
-        return answer_type, _ENCODERS[answer_type](receipt)
+        return upload
+
+
+class _MediaTypes(NamedTuple):
+    """In which types an upload is sent and answered."""
+
+    sent: str
+    answered: str
+
+    @classmethod
+    def of(cls, headers: Mapping[bytes, bytes]) -> "_MediaTypes":
+        """Return the types that headers state, or refuse them."""
+        return _types(
+            headers.get(b"content-type", b"application/json"), headers.get(b"accept", b"")
+        )
+
+
+@lru_cache(maxsize=64)  # nearly all uploads state the same
+def _types(content_type: bytes, accepted: bytes) -> _MediaTypes:
+    sent = uploads.media_type(content_type.decode("latin-1"))
+    return _MediaTypes(sent, uploads.answer_type(accepted.decode("latin-1"), sent))
+
+
+def _reply(media_type: str, answer: Answer, result: Result) -> None:
+    """Answer an upload with what became of it."""
+    if isinstance(result, SottovoceError):
+        answer(Reply.of(respond(result)))
+        return
+    body = _ENCODERS[media_type](result)
+    answer(Reply(200, _headers(media_type, body), body))
+
+
+def _headers(media_type: str, body: bytes) -> Headers:
+    return [(b"content-type", media_type.encode()), (b"content-length", b"%d" % len(body))]
 
 
 def _task_name(scope: Scope) -> str | None:

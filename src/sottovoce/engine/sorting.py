@@ -51,13 +51,16 @@ def sort(reports: Iterable[Any], folder: Path, max_bytes: int) -> Iterator[Any]:
 
 def by_id(table: Any) -> Any:
     """Return the reports of a table ordered by their ids alone."""
-    ids = _entries(tables.rows(table["id"], ID_BYTES))
-    return table.take(np.argsort(ids, kind="stable"))
+    ids = tables.rows(table["id"], ID_BYTES)
+    order = np.argsort(_beginnings(ids))
+    if _has_ties(_beginnings(ids)[order]):
+        order = np.argsort(_entries(ids), kind="stable")
+    return table.take(order)
 
 
 def by_address(table: Any) -> Any:
     """Return the reports of a table ordered by member and slot; at one address nothing moves."""
-    addresses = tables.numbers(table["member"]) << 8 * _SLOT_BYTES | tables.numbers(table["slot"])
+    addresses = _addresses(table)
     if (addresses[1:] >= addresses[:-1]).all():
         return table
     return table.take(np.argsort(addresses, kind="stable"))
@@ -112,7 +115,40 @@ def _ordered(parts: list[Any]) -> Any:
     import pyarrow
 
     table = pyarrow.concat_tables(parts).combine_chunks()
-    return table.take(np.argsort(_keys(table), kind="stable"))
+    return table.take(_order(table))
+
+
+def _order(table: Any) -> Ints:
+    """Return the order of the reports of a table by member, slot and id.
+
+    The first half of a random id nearly always decides.  As a number it is compared many times
+    faster than a whole key.
+    """
+    addresses = _addresses(table)
+    beginnings = _beginnings(tables.rows(table["id"], ID_BYTES))
+    if (addresses == addresses[:1]).all():
+        order = np.argsort(beginnings)
+        tied = _has_ties(beginnings[order])
+    else:
+        order = np.lexsort((beginnings, addresses))
+        same_address = np.diff(addresses[order]) == 0
+        tied = bool((same_address & (np.diff(beginnings[order]) == 0)).any())
+    return np.argsort(_keys(table), kind="stable") if tied else order
+
+
+def _addresses(table: Any) -> Ints:
+    """Return member and slot of every report as one number."""
+    return tables.numbers(table["member"]) << 8 * _SLOT_BYTES | tables.numbers(table["slot"])
+
+
+def _beginnings(ids: Values) -> Values:
+    """Return the first half of every id as a number that compares as its bytes do."""
+    halves = np.ascontiguousarray(ids[:, :8]).view(">u8").ravel()
+    return halves.astype(np.uint64)
+
+
+def _has_ties(ordered: Values) -> bool:
+    return bool((ordered[1:] == ordered[:-1]).any())
 
 
 def _keys(table: Any) -> Values:

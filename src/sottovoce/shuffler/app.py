@@ -20,7 +20,7 @@ from sottovoce.web.metrics import Metrics
 from sottovoce.web.routes import Application, routes
 
 
-def create_hop(shuffler: Shuffler) -> Starlette:
+def create_hop(shuffler: Shuffler) -> Application:
     """Return the application of a shuffler."""
     settings, clock = shuffler.settings, shuffler.clock
     arrivals = Arrivals(clock, lambda task, outcomes: metrics.count(task, outcomes))

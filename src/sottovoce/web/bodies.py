@@ -41,6 +41,10 @@ class BodyLimits:
         self.held += size
         self._of_addresses[address] = of_address
 
+    def too_slow(self) -> RequestError:
+        """Return the error of a body whose time is over."""
+        return RequestError("too-slow", f"a body must arrive within {self.seconds:g} seconds")
+
     def give_back(self, address: str, size: int) -> None:
         """Return the bytes of a request that is over."""
         self.held -= size
@@ -106,9 +110,7 @@ class Body:
                     raise  # somebody else cancelled the request
             finally:
                 self._reader = None
-        raise RequestError(
-            "too-slow", f"a body must arrive within {self._limits.seconds:g} seconds"
-        )
+        raise self._limits.too_slow()
 
     def _expire(self) -> None:
         self._expired = True
@@ -122,7 +124,7 @@ class Body:
         """
         if not self._ended and not self._stated and not self._chunked:
             return True  # a request without a body
-        if self._chunked or not self._is_short():
+        if self._chunked or not is_short(self._stated):
             return self._ended
         with suppress(SottovoceError):
             while not self._ended:
@@ -136,10 +138,6 @@ class Body:
         self._limits.give_back(self._address, self._size)
         self._size = 0
 
-    def _is_short(self) -> bool:
-        stated = self._stated or b""
-        return stated.isdigit() and len(stated) <= _DIGITS and int(stated) <= _DRAINED_BYTES
-
     def _check_stated(self) -> None:
         if self._stated is None:
             return
@@ -150,6 +148,17 @@ class Body:
 
     def _refuse_size(self) -> None:
         raise RequestError("too-large", f"a body has at most {self._limits.max_body} bytes")
+
+
+def is_short(stated: bytes | None) -> bool:
+    """Return whether a content length is that of a body which is read to its end in any case.
+
+    >>> is_short(b"100"), is_short(b"100000000"), is_short(b"x"), is_short(None)
+    (True, False, False, False)
+    """
+    if stated is None or not stated.isdigit() or len(stated) > _DIGITS:
+        return False
+    return int(stated) <= _DRAINED_BYTES
 
 
 async def whole(receive: Receive) -> bytes:

@@ -1,22 +1,26 @@
 """The door: what every request passes before and after the service looks at it.
 
 On the way in: the rate limit, the check of the stated origin and the limits of bodies.  On the way
-out: headers, metrics and one line of log.
+out: headers, metrics and one line of log.  Requests come through ASGI, or are whole already and are
+served without it (``direct.py``).
 """
 
 import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sottovoce.errors import SottovoceError
 from sottovoce.web.bodies import Body, BodyLimits
+from sottovoce.web.direct import Answer, Exchange, Reply
 from sottovoce.web.limits import RateLimit, address_of
 from sottovoce.web.metrics import Metrics
-from sottovoce.web.origins import Origins, origin_of
+from sottovoce.web.origins import Headers, Origins, origin_of
 from sottovoce.web.problem_response import respond
 from sottovoce.web.problems import RequestError
 from sottovoce.web.root_path import PROBES
@@ -50,11 +54,41 @@ class Limits:
         )
 
 
-class Door:
-    """Lets requests in, one address at a time no faster than allowed, and records them."""
+Serve = Callable[[Scope, bytes, Answer], None]
 
-    def __init__(self, app: ASGIApp, limits: Limits, metrics: Metrics) -> None:
+
+class DirectService(Protocol):
+    """A service that serves some requests without ASGI."""
+
+    def begin(self, scope: Scope) -> Serve | None:
+        """Return what serves a request with this head; None if it must go through ASGI."""
+
+
+class Door:
+    """Lets requests in, one address at a time no faster than allowed, and records them.
+
+    ``direct`` is the part of the application that serves requests without ASGI.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        limits: Limits,
+        metrics: Metrics,
+        direct: DirectService | None = None,
+    ) -> None:
         self._app, self._limits, self._metrics = app, limits, metrics
+        self._direct = direct
+
+    @property
+    def bodies(self) -> BodyLimits:
+        """Return the limits of bodies."""
+        return self._limits.bodies
+
+    def begin(self, scope: Scope) -> Exchange | None:
+        """Return what serves a request with this head; None if it must go through ASGI."""
+        serve = None if self._direct is None else self._direct.begin(scope)
+        return None if serve is None else _DoorExchange(self, scope, serve)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -68,22 +102,22 @@ class Door:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                self._add_headers(message, scope)
+                self.add_headers(message["headers"], message["status"], scope)
                 if not await body.drain():
                     message["headers"].append(_CLOSE)
             await send(message)
 
         try:
-            refusal = self._refusal(scope)
+            refusal = self.refusal(scope)
             if refusal is None:
                 await self._app(scope, body.receive, sending)
             else:
                 await refusal(scope, body.receive, sending)
         finally:
             body.close()
-            self._record(scope, status, time.perf_counter() - started)
+            self.record(scope, status, time.perf_counter() - started)
 
-    def _refusal(self, scope: Scope) -> Response | None:
+    def refusal(self, scope: Scope) -> Response | None:
         """Return why a request is turned away, or None; the scope gets its ``origin``."""
         limit = self._limits.health if scope["path"] in PROBES else self._limits.requests
         wait = limit.wait(address_of(scope))
@@ -95,7 +129,8 @@ class Door:
             return respond(error)
         return None
 
-    def _record(self, scope: Scope, status: int, seconds: float) -> None:
+    def record(self, scope: Scope, status: int, seconds: float) -> None:
+        """Count a request that was answered, and log it unless there are too many like it."""
         operation = scope.get("operation")
         route = operation.handler if operation else scope.get("page", "other")
         self._metrics.request(route, status, seconds)
@@ -103,15 +138,44 @@ class Door:
             facts = {"route": route, "status": status, "milliseconds": round(1000 * seconds, 1)}
             _log.info("request", extra={**facts, "method": scope["method"]})
 
-    def _add_headers(self, message: Message, scope: Scope) -> None:
-        headers: list[tuple[bytes, bytes]] = message["headers"]
+    def add_headers(self, headers: Headers, status: int, scope: Scope) -> None:
+        """Add to the headers of an answer what all answers have, and what pages need to read it."""
         headers.append(_NO_SNIFFING)
         operation = scope.get("operation")
         # Pages of other origins must be able to read how long to wait, before a route is known.
-        waits = message["status"] == 429
+        waits = status == 429
         shared = scope.get("shared") or (operation is not None and operation.shared)
         private = operation is not None and operation.scope
         if private and not any(name == b"cache-control" for name, _ in headers):
             headers.append(_NO_STORE)
         if waits or shared:
             headers.extend(self._limits.origins.headers(scope.get("origin")))
+
+
+class _DoorExchange:
+    """One request that passes the door without ASGI."""
+
+    def __init__(self, door: Door, scope: Scope, serve: Serve) -> None:
+        self._door = door
+        self._scope = scope
+        self._serve = serve
+        self._started = time.perf_counter()
+
+    def serve(self, body: bytes, answer: Answer) -> None:
+        """Serve the request with its whole body, unless it is turned away."""
+        refusal = self._door.refusal(self._scope)
+        if refusal is None:
+            # Kept nowhere here: a request that knows itself would be left to the garbage collector.
+            self._serve(self._scope, body, partial(self._finish, answer))
+        else:
+            self._finish(answer, Reply.of(refusal))
+
+    def refuse(self, error: SottovoceError, answer: Answer) -> None:
+        """Answer with a problem."""
+        self._finish(answer, Reply.of(respond(error)))
+
+    def _finish(self, answer: Answer, reply: Reply) -> None:
+        self._door.add_headers(reply.headers, reply.status, self._scope)
+        answer(reply)
+        seconds = time.perf_counter() - self._started
+        self._door.record(self._scope, reply.status, seconds)

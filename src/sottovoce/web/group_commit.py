@@ -3,33 +3,41 @@
 Requests wait in a queue.  While one transaction runs the next group forms by itself, so that a
 quiet service answers at once and a busy one commits by the thousand.  A request is answered when
 its messages are durable.  A full queue turns requests away before it grows without bound.
+
+A transaction costs about as much as ten requests.  So where many requests wait already, a few
+milliseconds are given to more of them.  Nobody waits for that on a service with few requests.
 """
 
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from sottovoce.errors import SottovoceError, UnavailableError
 from sottovoce.web.problems import RequestError
 from sottovoce.web.uploads import UploadReceipt
 
 MESSAGES_AT_ONCE = 4_000  # in one transaction
+BUSY = 16  # requests that wait together: more of them are given some time
+PAUSE_SECONDS = 0.003
 _log = logging.getLogger(__name__)
 
 Submission = TypeVar("Submission")
+Result = UploadReceipt | SottovoceError
+Done = Callable[[Result], None]  # called from the event loop
 
 
-@dataclass(frozen=True, eq=False)
-class _Waiting(Generic[Submission]):
-    """The submission of one request, its number of messages, and the promise of a receipt."""
+class _Waiting(NamedTuple, Generic[Submission]):
+    """The submission of one request, its number of messages, and who waits for the receipt."""
 
     submission: Submission
     message_count: int
-    promise: "asyncio.Future[UploadReceipt]"
+    done: Done
+    loop: asyncio.AbstractEventLoop
 
 
 class GroupCommit(Generic[Submission]):
@@ -63,29 +71,40 @@ class GroupCommit(Generic[Submission]):
 
     async def enqueue(self, submission: Submission, message_count: int) -> UploadReceipt:
         """Return what became of the messages, once it is durable."""
+        promise: asyncio.Future[UploadReceipt] = asyncio.get_running_loop().create_future()
+        self.offer(submission, message_count, partial(_keep, promise))
+        return await promise
+
+    def offer(self, submission: Submission, message_count: int, done: Done) -> None:
+        """Have ``done`` called with what became of the messages, once it is durable.
+
+        Called from the event loop, as ``done`` is.
+        """
         if self.waiting + message_count > self._max_waiting:
             raise RequestError("busy", retry_after=1.0)
-        promise: asyncio.Future[UploadReceipt] = asyncio.get_running_loop().create_future()
         self.waiting += message_count
-        self._queue.put(_Waiting(submission, message_count, promise))
-        try:
-            return await promise
-        finally:
-            self.waiting -= message_count
+        loop = asyncio.get_running_loop()
+        self._queue.put(_Waiting(submission, message_count, done, loop))
 
     def _run(self) -> None:
         while group := self._gather():
             try:
-                results: Sequence[UploadReceipt | SottovoceError] = self._commit(
-                    [waiting.submission for waiting in group]
-                )
+                results: Sequence[Result] = self._commit([waiting.submission for waiting in group])
             except SottovoceError as error:
                 results = [error] * len(group)
             except Exception:  # the thread must live on, and every request must be answered
                 _log.exception(self._name)
                 results = [UnavailableError("the reports could not be stored")] * len(group)
-            promises = [waiting.promise for waiting in group]
-            promises[0].get_loop().call_soon_threadsafe(_resolve, promises, results)
+            group[0].loop.call_soon_threadsafe(self._resolve, group, results)
+
+    def _resolve(self, group: list[_Waiting[Submission]], results: Sequence[Result]) -> None:
+        """Tell everybody in a group what became of their messages."""
+        for waiting, result in zip(group, results, strict=True):
+            self.waiting -= waiting.message_count
+            try:
+                waiting.done(result)
+            except Exception:  # the others must be answered
+                _log.exception(self._name)
 
     def _gather(self) -> list[_Waiting[Submission]]:
         """Return the submissions that are waiting, at least one; none means stop."""
@@ -93,29 +112,32 @@ class GroupCommit(Generic[Submission]):
         if first is None:
             return []
         group = [first]
-        count = first.message_count
+        self._drain(group)
+        if len(group) >= BUSY:
+            time.sleep(PAUSE_SECONDS)
+            self._drain(group)
+        return group
+
+    def _drain(self, group: list[_Waiting[Submission]]) -> None:
+        """Add to a group what is waiting, as far as it fits into one transaction."""
+        count = sum(waiting.message_count for waiting in group)
         while count < MESSAGES_AT_ONCE:
             try:
                 following = self._queue.get_nowait()
             except Empty:
-                break
+                return
             if following is None:
                 self._queue.put(None)  # stop, but after this group
-                break
+                return
             group.append(following)
             count += following.message_count
-        return group
 
 
-def _resolve(
-    promises: "list[asyncio.Future[UploadReceipt]]",
-    results: Sequence[UploadReceipt | SottovoceError],
-) -> None:
-    """Keep the promises of a group; those of requests that were cancelled are kept already."""
-    for promise, result in zip(promises, results, strict=True):
-        if promise.done():
-            continue
-        if isinstance(result, SottovoceError):
-            promise.set_exception(result)
-        else:
-            promise.set_result(result)
+def _keep(promise: "asyncio.Future[UploadReceipt]", result: Result) -> None:
+    """Keep a promise; that of a request that was cancelled is kept already."""
+    if promise.done():
+        return
+    if isinstance(result, SottovoceError):
+        promise.set_exception(result)
+    else:
+        promise.set_result(result)

@@ -12,6 +12,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from sottovoce.errors import SottovoceError
+from sottovoce.web.door import Door
 from sottovoce.web.operation import Operation
 from sottovoce.web.problem_response import respond
 from sottovoce.web.problems import RequestError
@@ -28,21 +29,21 @@ Admit = Callable[[Request, str], Awaitable[None]]  # checks the token that a sco
 
 
 class Application(Starlette):
-    """Starlette with middleware outside of its own layers, so that uploads can pass these by.
+    """Starlette behind a door, outside of its own layers, so that uploads can pass these by.
 
     ``root_path`` is where a proxy serves the application.
     """
 
     def __init__(
-        self, doors: Callable[[ASGIApp], ASGIApp], root_path: str = "", **options: Any
+        self, door: Callable[[ASGIApp], Door], root_path: str = "", **options: Any
     ) -> None:
         handlers = {SottovoceError: _refused, HTTPException: _not_here, Exception: _broken}
         super().__init__(exception_handlers=handlers, **options)
-        self._doors = doors
+        self.door = door(super().build_middleware_stack())
         self._root_path = root_path
 
     def build_middleware_stack(self) -> ASGIApp:
-        return RootPath(self._doors(super().build_middleware_stack()), self._root_path)
+        return RootPath(self.door, self._root_path)
 
 
 def routes(api: Any, operations: Sequence[Operation], admit: Admit) -> list[Route]:

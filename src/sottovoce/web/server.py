@@ -14,11 +14,13 @@ from types import FrameType
 from typing import cast
 
 import uvicorn
-from starlette.types import ASGIApp
 
 from sottovoce.errors import UnavailableError
 from sottovoce.web import folder, logs
+from sottovoce.web.behind_proxies import BehindProxies
 from sottovoce.web.connections import TimedProtocol, WaitingConnections
+from sottovoce.web.door import Door
+from sottovoce.web.routes import Application
 from sottovoce.web.settings import Settings
 
 _DRAIN_PART = 0.5  # of the grace period, in which requests under way may finish
@@ -42,7 +44,7 @@ def concerns(settings: Settings) -> list[str]:
     return [*folder.concerns(settings.data), *settings.concerns]
 
 
-def run(settings: Settings, create: Callable[[], ASGIApp], told: Callable[[str], None]) -> None:
+def run(settings: Settings, create: Callable[[], Application], told: Callable[[str], None]) -> None:
     """Serve an application until a signal says stop, and finish what is under way.
 
     ``told`` gets the address before the application is created.
@@ -65,7 +67,7 @@ def listening(settings: Settings, told: Callable[[str], None]) -> Iterator[socke
         yield door
 
 
-def serve_door(settings: Settings, application: ASGIApp, door: socket.socket) -> None:
+def serve_door(settings: Settings, application: Application, door: socket.socket) -> None:
     """Serve an application on a listening socket until a signal says stop."""
     _Server(_configuration(settings, application), settings.grace_seconds).run(sockets=[door])
 
@@ -110,7 +112,7 @@ def _door(settings: Settings) -> socket.socket:
         ) from error
 
 
-def _configuration(settings: Settings, app: ASGIApp) -> uvicorn.Config:
+def _configuration(settings: Settings, app: Application) -> uvicorn.Config:
     descriptors = _descriptors()
     return uvicorn.Config(
         app,
@@ -120,15 +122,16 @@ def _configuration(settings: Settings, app: ASGIApp) -> uvicorn.Config:
         proxy_headers=bool(settings.proxies),
         forwarded_allow_ips=settings.proxies or None,
         timeout_graceful_shutdown=max(1, int(settings.grace_seconds * _DRAIN_PART)),
-        http=_protocol(settings, descriptors // 4),
+        http=_protocol(settings, descriptors // 4, app.door),
         limit_concurrency=descriptors * 3 // 4,
     )
 
 
-def _protocol(settings: Settings, max_waiting: int) -> type[asyncio.Protocol]:
+def _protocol(settings: Settings, max_waiting: int, door: Door) -> type[asyncio.Protocol]:
     """Return what uvicorn makes for every connection."""
     waiting = WaitingConnections(settings.header_seconds, max_waiting)
-    return cast(type[asyncio.Protocol], partial(TimedProtocol, waiting))
+    direct = BehindProxies(door, settings.proxies) if settings.proxies else door
+    return cast(type[asyncio.Protocol], partial(TimedProtocol, waiting, direct))
 
 
 def _descriptors() -> int:

@@ -27,6 +27,8 @@ _FIRST_ROUND = 0
 _MINUTE = 60  # seconds
 _SEGMENTS_AT_ONCE = 64
 _SEGMENT_BYTES_AT_ONCE = 16 << 20  # a single segment may have more
+_SEGMENTS_CLEARED = 20_000  # in one transaction
+_SEGMENT_BYTES_CLEARED = 64 << 20
 _UNLISTED_SCOPES = ("enrolment", "session")  # with a token for every user or sign-in
 _TURNS = {(State.OPEN, State.CLOSING), (State.CLOSING, State.SEALING)}
 
@@ -67,6 +69,12 @@ _OF_ROUND = (
 )
 _SEGMENTS = f"select segments.key, data{_OF_ROUND}"
 _SEGMENT_SIZES = f"select length(data){_OF_ROUND}"
+_SEALED_WITH_SEGMENTS = (
+    "select key from rounds where state = 'sealed'"
+    " and exists (select 1 from segments where round = rounds.key) limit 1"
+)
+_FIRST_SEGMENTS = "select key, length(data) from segments where round = ? order by key limit ?"
+_CLEAR_SEGMENTS = "delete from segments where round = ? and key <= ?"
 _REFUSALS = "select code, sum(messages) from refusals where task = ? group by code"
 _ARRIVALS = (
     "select minute, sum(messages) from arrivals where task = ? and minute >= ?"
@@ -144,9 +152,31 @@ class SqlStore(ShuffleSqlStore, Store):
         with self._writing() as connection:
             sealed = _changed(connection, _SEAL, count, checksum, now, task, number)
             if sealed:
-                clear_round(connection, "segments", task, number)
                 forget_batch(connection, task, number)
-            return sealed
+        if sealed:
+            self._clear_sealed()
+        return sealed
+
+    def _clear_sealed(self) -> None:
+        """Erase the payloads of sealed rounds, a part in every transaction.
+
+        In one transaction the journal would grow with the round, and with it the time that every
+        further page takes.  What a crash leaves is erased by ``prune``.
+        """
+        while self._clear_some():
+            pass
+
+    def _clear_some(self) -> bool:
+        """Erase some payloads of a sealed round; return whether there were any."""
+        with self._writing() as connection:
+            row = connection.execute(_SEALED_WITH_SEGMENTS).fetchone()
+            if row is None:
+                return False
+            (key,) = row
+            sizes = connection.execute(_FIRST_SEGMENTS, (key, _SEGMENTS_CLEARED)).fetchall()
+            last = _last_fitting(sizes, _SEGMENT_BYTES_CLEARED)
+            connection.execute(_CLEAR_SEGMENTS, (key, last))
+            return True
 
     def erase(self, task: str, number: int, now: int) -> bool:
         with self._writing() as connection:
@@ -228,6 +258,7 @@ class SqlStore(ShuffleSqlStore, Store):
         with self._writing() as connection:
             connection.execute("delete from tokens where expires <= ?", (now,))
             connection.execute("delete from arrivals where minute < ?", (arrivals_before,))
+        self._clear_sealed()
 
     def check(self) -> None:
         with self._writing() as connection:
@@ -275,6 +306,18 @@ def clear_round(connection: Connection, table: str, task: str, number: int) -> N
     """Delete the rows of a round from a table."""
     key = "select key from rounds where task = ? and number = ?"
     connection.execute(f"delete from {table} where round = ({key})", (task, number))
+
+
+def _last_fitting(sizes: Sequence[tuple[int, int]], max_bytes: int) -> int:
+    """Return the last key of segments that have so many bytes together, at least the first."""
+    total = 0
+    last = sizes[0][0]
+    for key, size in sizes:
+        total += size
+        if total > max_bytes:
+            break
+        last = key
+    return last
 
 
 def _changed(connection: Connection, sql: str, *values: object) -> bool:
