@@ -123,9 +123,10 @@ def main() -> None:
     """Measure both ways, and print the page or write it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", type=Path)
+    parser.add_argument("--only", choices=sorted(WAYS))
     given = parser.parse_args()
     page = _HEAD.format(cores=os.cpu_count(), load=os.getloadavg()[0])
-    for way in WAYS:
+    for way in [given.only] if given.only else WAYS:
         with tempfile.TemporaryDirectory() as pip_cache:
             for cache in ("empty", "filled"):
                 page += f"{measure(way, cache, Path(pip_cache))}\n"

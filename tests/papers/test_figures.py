@@ -22,6 +22,8 @@ DIFFERS = {
     "wang-7-10": ["SC is better than HIO for all types but 2+1"],
     "wang-9-2-table": [],
 }
+# What holds at the size of the paper, and not at the quick one: two runs are too few for it.
+ENOUGH_AT_FULL_SIZE = {"du-6-11"}
 
 
 def test_every_file_of_figures_holds_experiments():
@@ -43,7 +45,9 @@ def test_verdict(name):
 
 
 def test_the_gallery_says_the_same():
+    """It shows most experiments at the size of the paper."""
     page = (Path(__file__).parents[2] / "docs" / "gallery.md").read_text(encoding="utf-8")
     for name in experiments():
         shown = page.split(f"### {name}\n")[1].split("###")[0]
-        assert ("**Differs" in shown) == (name in DIFFERS), name
+        is_enough = name in ENOUGH_AT_FULL_SIZE and "size of the paper" in shown
+        assert ("**Differs" in shown) == (name in DIFFERS and not is_enough), name
