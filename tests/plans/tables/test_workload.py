@@ -168,3 +168,29 @@ def test_a_query_without_a_private_part_leaves_layers_even():
     )
     assert table.weights == ()
     assert plan(table.layout(1.0), read("SELECT COUNT(*) FROM people", Source(table.layout(1.0))))
+
+
+def test_balanced_layers_follow_from_the_columns_alone():
+    """Points are nearly as good as if everybody were asked about the finest layer; nothing is much
+    worse than it is allowed to be.
+    """
+    columns = {name: LABELS[name] for name in "abc"}
+    even, balanced = (sv.Table(columns, workload=each) for each in (None, "balanced"))
+    alone = sv.Table(columns, workload=[POINT])
+    layouts = [each.layout(1.0) for each in (even, balanced, alone)]
+    points = [variance(layout, POINT) for layout in layouts]
+    singles = [variance(layout, ONE_WAY[0]) for layout in layouts]
+    print(f"points {points}, single columns {singles}")
+    assert points[1] < 1.2 * points[2] < points[0]
+    assert singles[1] < 3.5 * singles[0] < singles[2]
+
+
+def test_every_table_of_a_join_is_balanced_and_other_words_are_refused():
+    tables = {
+        "users": sv.Table({"age": range(25), "home": ["flat", "house"]}),
+        "orders": sv.Table({"amount": range(25), "kind": ["x", "y", "z"]}, most=3),
+    }
+    assert all(sv.Joint(tables, workload="balanced").weights)
+    assert sv.Table({"age": range(25)}, workload="balanced").weights
+    with pytest.raises(ParameterError, match="a list of queries, or 'balanced'"):
+        sv.Table({"age": range(25)}, workload="any")

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from sottovoce.arrays import Floats
 from sottovoce.domains.buckets import Buckets
 from sottovoce.errors import SottovoceError
 from sottovoce.lab.baselines.tables.plan import PublishedTables
@@ -24,7 +25,8 @@ from sottovoce.plans.tables.pipeline import plan_query, read
 from sottovoce.plans.tables.result import Result
 from sottovoce.plans.tables.source import Source
 from sottovoce.plans.tables.table import Table
-from sottovoce.plans.tables.table_plan import TablePlan
+from sottovoce.plans.tables.table_plan import BALANCED, RECORD_EPSILON, TablePlan, Workload
+from sottovoce.plans.tables.workload import balanced_weights
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.task import Task
 
@@ -33,8 +35,9 @@ PRINTED = 2.0  # the epsilon of the table that is printed
 JOIN_FACTOR = 2.5  # a join shares its budget among its tables
 PEOPLE = 20_000
 GOAL = 1.2
-WAYS = 4  # of ours: default, workload, balanced, alone
-BALANCING = 20  # steps in which the weights of questions are balanced
+WAYS = 5  # of ours: default, balanced, workload, tuned, alone
+TUNING = 20  # steps in which the weights of questions are tuned
+TOLERATED = (1.0, 1.5, 2.0, 4.0, 8.0)  # of points over every column, on the frontier
 SINGLE_METHODS = ("hio", "hi", "mg", "sc", "sc_sampled", "ahio", "ehio", "sc_join")
 JOIN_METHODS = ("hio", "ahio", "ehio")
 
@@ -85,11 +88,29 @@ QUESTIONS = (
 )
 
 
+POINT_QUESTIONS = tuple(QUESTIONS[index] for index in (0, 4, 9, 17))  # fix every column
+# Asked of nobody while the weights of balanced layers were chosen.
+HELD_OUT = (
+    ("three labels", "COUNT(*) FROM people WHERE a = 'a1' AND c = 'c2'"),
+    ("six labels", "COUNT(*) FROM people WHERE a = 'a1' AND c = 'c2' AND e = 'e3'"),
+    ("six labels", "COUNT(*) FROM people WHERE b <> 'b1' AND c = 'c2' AND d = 'd1' AND e = 'e1'"),
+    ("six mixed", "COUNT(*) FROM people WHERE a < 12 AND b BETWEEN 4 AND 19 AND e = 'e2'"),
+    ("six mixed", "SUM(c) FROM people WHERE f = 'f1'"),
+    ("customers", "SUM(income) FROM people WHERE region = 'r3'"),
+    ("customers", "AVG(age) FROM people WHERE income < 30000"),
+    ("customers", "STDDEV(income) FROM people"),
+    ("customers", "COUNT(*) FROM people WHERE age >= 50 AND income > 60000 AND region <> 'r1'"),
+    ("two numbers", "AVG(b) FROM people WHERE a < 50"),
+    ("two numbers", "COUNT(*) FROM people WHERE a < 30 OR b > 100"),
+    ("customers and orders", f"AVG(amount) {_JOINED} kind <> 'k1' AND age >= 50"),
+)
+
+
 @dataclass(frozen=True)
 class Standing:
     """The variances of one question: by the best published method, by ours without a workload,
-    with all questions about the table as its workload, with these in balance, and with this
-    question alone.
+    balanced over any query, with all questions about the table as its workload, with these tuned
+    against the published methods, and with this question alone.
     """
 
     table: str
@@ -99,14 +120,15 @@ class Standing:
     options: str
     published: float
     default: float
-    shared: float
     balanced: float
+    shared: float
+    tuned: float
     alone: float
 
     @property
     def ratios(self) -> tuple[float, ...]:
         """Return our variances over the published one."""
-        ours = (self.default, self.shared, self.balanced, self.alone)
+        ours = (self.default, self.balanced, self.shared, self.tuned, self.alone)
         return tuple(variance / self.published for variance in ours)
 
 
@@ -125,8 +147,9 @@ def standing(table: str, question: str, epsilon: float) -> Standing:
     best = best_published(table, question, epsilon)
     plans = (
         TABLES[table],
+        weighted(table, BALANCED),
         shared_plan(table),
-        balanced_plan(table, epsilon),
+        tuned_plan(table, epsilon),
         weighted(table, [f"SELECT {question}"]),
     )
     ours = [predicted(plan, f"SELECT {question}", spent) for plan in plans]
@@ -170,7 +193,7 @@ def shared_plan(table: str) -> TablePlan:
 
 
 @cache
-def balanced_plan(table: str, epsilon: float) -> TablePlan:
+def tuned_plan(table: str, epsilon: float) -> TablePlan:
     """Return the plan whose workload weighs these questions so that none loses much.
 
     Questions with a large ratio to the best published method get more weight, step by step.
@@ -179,7 +202,7 @@ def balanced_plan(table: str, epsilon: float) -> TablePlan:
     published = np.array([best_published(table, each, epsilon).variance for each in questions])
     weights = np.ones(len(questions))
     plans = []
-    for _ in range(BALANCING):
+    for _ in range(TUNING):
         pairs = zip(questions, weights.tolist(), strict=True)
         plan = weighted(table, [(f"SELECT {each}", weight) for each, weight in pairs])
         spent = budget(table, epsilon)
@@ -194,11 +217,79 @@ def _questions(table: str) -> list[str]:
     return [each for name, each in QUESTIONS if name == table]
 
 
-def weighted(table: str, queries: Sequence[Any]) -> TablePlan:
+def weighted(table: str, queries: Workload) -> TablePlan:
     """Return the plan of a table for a workload."""
     plan = TABLES[table]
-    settings: dict[str, Any] = {"domain": plan.domain, "rows": plan.rows, "workload": queries}
-    return Joint(**settings) if isinstance(plan, Joint) else Table(**settings)
+    return _changed(plan, workload=queries)
+
+
+def _changed(plan: TablePlan, **settings: Any) -> TablePlan:
+    given: dict[str, Any] = {"domain": plan.domain, "rows": plan.rows, **settings}
+    return Joint(**given) if isinstance(plan, Joint) else Table(**given)
+
+
+@cache
+def plan_tolerating(table: str, points: float) -> TablePlan:
+    """Return the plan with balanced layers where points over every column may be so many times
+    noisier; for 0 with even layers.
+    """
+    plan = TABLES[table]
+    if not points:
+        return plan
+    layout = plan.layout(RECORD_EPSILON * sum(plan.rows))
+    return _changed(plan, weights=balanced_weights(layout, points))
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """Balanced layers for one tolerance: the largest ratio to the best published method over the
+    twenty questions, and variances over those of even layers.
+    """
+
+    points: float
+    losing: int
+    largest: float
+    others: Floats  # the questions that do not fix every column
+    held_out: Floats
+
+
+def frontier(points: float, epsilons: Sequence[float]) -> FrontierPoint:
+    """Return what it costs other questions that points may only be so much noisier."""
+    published = []
+    for table, question in QUESTIONS:
+        ratios = [
+            _variance(table, question, points, epsilon)
+            / best_published(table, question, epsilon).variance
+            for epsilon in epsilons
+        ]
+        published.append(max(ratios))
+    others = [each for each in QUESTIONS if each not in POINT_QUESTIONS]
+    compared = [
+        np.array(
+            [_variance(*each, points, PRINTED) / _variance(*each, 0.0, PRINTED) for each in some]
+        )
+        for some in (others, HELD_OUT)
+    ]
+    losing = sum(ratio > GOAL for ratio in published)
+    return FrontierPoint(points, losing, max(published), *compared)
+
+
+def _variance(table: str, question: str, points: float, epsilon: float) -> float:
+    return predicted(plan_tolerating(table, points), f"SELECT {question}", budget(table, epsilon))
+
+
+def frontier_lines(epsilons: Sequence[float]) -> list[str]:
+    """Return the frontier as the rows of a table."""
+    lines = []
+    for points in (0.0, *TOLERATED):
+        each = frontier(points, epsilons)
+        name = f"{points:g}" if points else "even layers"
+        spread = [
+            f"{np.exp(np.log(some).mean()):.2f} | {some.max():.3g}"
+            for some in (each.others, each.held_out)
+        ]
+        lines.append(f"| {name} | {each.losing} | {each.largest:.3g} | {' | '.join(spread)} |")
+    return lines
 
 
 def even_people(plan: TablePlan, seed: int) -> dict[str, Any]:
@@ -254,7 +345,8 @@ def page(epsilons: tuple[float, ...] = EPSILONS, *, checked: bool = True) -> str
         pairs = zip(losing, worst, strict=True)
         cells = " | ".join(f"{sum(lost)} | {most:.3g}" for lost, most in pairs)
         lines.append(f"| {epsilon:g} | {cells} |")
-    return "\n".join([*lines, _FOOT])
+    lines += [_FOOT, _FRONTIER_HEAD, *frontier_lines(epsilons)]
+    return "\n".join([*lines, _FRONTIER_FOOT])
 
 
 def _checks(each: Standing) -> str:
@@ -274,22 +366,23 @@ The variance of our answer over that of the best published method for the same q
 same epsilon ({epsilon:g}, and {joined:g} for joins): below 1 we need fewer people.  Published are
 HIO, HI, MG, SC (also with a level sampled), AHIO, EHIO and SC-JOIN with local hashing, each with
 disjoint nodes and with RDC; the best of them is chosen for every question apart.  *default*: no
-workload, all layers alike.  *workload*: `Table(workload=[...])` with all questions about that table
-in the list, each of equal weight.  *balanced*: the same with weights that make the largest ratio of
-the table small.  *alone*: a workload of this question only.  Variances are predicted, exactly for
+workload, all layers alike.  *balanced*: `Table(workload="balanced")`, by a rule from the columns
+alone.  *workload*: `Table(workload=[...])` with all questions about that table in the list, each of
+equal weight.  *tuned*: the same with weights that make the largest ratio of the table small.
+*alone*: a workload of this question only.  Variances are predicted, exactly for
 people spread evenly over all values.  The last two columns compare that with
 what one collection of {people:,} such people tells: its stated variance over the predicted one, of
 the published method and of ours with the workload.  Averages of few people are ratios of noisy
 numbers, of which one collection tells little.
 
-| table | question | published | default | workload | balanced | alone | their check | our check |
-|---|---|---|---:|---:|---:|---:|---:|---:|"""
+| table | question | published | default | balanced | workload | tuned | alone | theirs | ours |
+|---|---|---|---:|---:|---:|---:|---:|---:|---:|"""
 
 _SUMMARY_HEAD = f"""
 How many of the twenty lose by more than {GOAL}, and the largest ratio:
 
-| epsilon | default lose | largest | workload | largest | balanced | largest | alone | largest |
-|---:|---:|---:|---:|---:|---:|---:|---:|---:|"""
+| epsilon | default lose | max | balanced | max | workload | max | tuned | max | alone | max |
+|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"""
 
 _FOOT = """
 What loses by default: conditions that fix **every** column of a table to one value, against MG,
@@ -297,9 +390,29 @@ which asks everybody about the finest layer and nothing else, while ours asks on
 as there are layers.  And at epsilon 1 one label of a table with several columns of numbers, against
 SC: every further column of numbers divides the people among its levels.  A workload mends both.
 With equal weights it makes every question better that it can make better cheaply, so that points
-over every column still lose; who wants them gives them more weight.  *balanced* shows that one
-collection can answer all questions about a table without losing to the best published method of
-each, which no published collection can."""
+over every column still lose; who wants them gives them more weight.  *balanced* and *tuned* show
+that one collection can answer all questions about a table without losing to the best published
+method of each, which no published collection can."""
+
+_FRONTIER_HEAD = f"""
+## What points over every column cost other questions
+
+Balanced layers have the least largest loss: of a point over every column against asking everybody
+about the finest layer, in units of the first column; of every single column, as a value and as a
+range, and of every pair against even layers, in units that were fitted to the questions above.
+How many of the twenty lose to the best published method by more than {GOAL}, and the largest
+ratio, over all epsilons above; then variances over those of even layers, the default, at epsilon
+{PRINTED:g}: of the sixteen questions that do not fix every column, and of {len(HELD_OUT)} others
+that nothing was fitted to (sums, averages, a deviation, conditions on two to four columns, a join),
+the geometric mean and the worst.
+
+| points may lose | lose | largest | sixteen: mean | worst | others: mean | worst |
+|---:|---:|---:|---:|---:|---:|---:|"""
+
+_FRONTIER_FOOT = """
+The first row below even layers is `workload="balanced"`.  No question of the twenty loses there,
+but what is gained on points over every column is paid by everything else: it stays the choice of
+who wants such points.  `docs/decisions/0079-balanced-layers.md` says why it is not the default."""
 
 
 if __name__ == "__main__":

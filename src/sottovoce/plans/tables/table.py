@@ -24,7 +24,8 @@ class Table(TablePlan, Plan, kind="table"):
     count and ``rows`` are reported.
 
     ``workload`` lists queries that will be asked, or pairs of a query and its weight: people are
-    asked more often about what these need.  The ``weights`` of the layers follow from it.
+    asked more often about what these need.  ``"balanced"`` is for who cannot list them but wants
+    single combinations of all columns too.  The ``weights`` of the layers follow from it.
     """
 
     domain: Tables

@@ -22,7 +22,9 @@ from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.round import Round
 
 MAX_FANOUT = 1024
-Workload = Mapping[str, float] | Sequence[Any]  # queries, or pairs of a query and its weight
+# Queries, pairs of a query and its weight, or BALANCED.
+Workload = Mapping[str, float] | Sequence[Any] | str
+BALANCED = "balanced"  # the workload of nobody who knows which queries will be asked
 RECORD_EPSILON = 1.0  # for which weights are chosen, where the epsilon is not known yet
 MANY_TABLES = 3  # from here on joins of all tables are hardly ever precise
 
@@ -103,7 +105,9 @@ class TablePlan:
 
 @dataclass(frozen=True)
 class Weighing:
-    """How likely layers are: by ``given`` weights, or best for a ``workload`` of queries."""
+    """How likely layers are: by ``given`` weights, or best for a ``workload`` of queries, which may
+    be balanced over any.
+    """
 
     given: tuple[tuple[int, ...], ...] = ()
     workload: Workload | None = None
@@ -114,9 +118,11 @@ class Weighing:
             return self._checked(plan)
         if self.given:
             raise ParameterError("give either `weights` or a `workload`, not both")
-        from sottovoce.plans.tables.workload import layer_weights, workload_of
+        from sottovoce.plans.tables.workload import balanced_weights, layer_weights, workload_of
 
         layout = plan.layout(RECORD_EPSILON * sum(plan.rows))
+        if self.workload == BALANCED:
+            return balanced_weights(layout)
         return layer_weights(layout, workload_of(self.workload))
 
     def _checked(self, plan: TablePlan) -> tuple[tuple[int, ...], ...]:

@@ -21,21 +21,23 @@ Source: Torsney 1983.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from sottovoce.arrays import Floats
+from sottovoce.arrays import Bools, Floats
+from sottovoce.domains.categories import Categories
 from sottovoce.errors import ParameterError
-from sottovoce.plans.tables.coefficients import target_parts
-from sottovoce.plans.tables.demand import Demand, Number, Row, TargetSum
+from sottovoce.plans.tables.coefficients import Target, target_parts
+from sottovoce.plans.tables.demand import Demand, Number, Row, TargetSum, WeightedTarget
 from sottovoce.plans.tables.layered_blue import AxisParts
 from sottovoce.plans.tables.layout import Factor, Layout, Slot
 from sottovoce.plans.tables.method import Method
 from sottovoce.plans.tables.pipeline import plan_query, read
 from sottovoce.plans.tables.predict import Prediction, estimated_moments
 from sottovoce.plans.tables.source import Source
-from sottovoce.plans.tables.table_plan import Workload
+from sottovoce.plans.tables.table_plan import BALANCED, Workload
 
 SPARE = 0.04  # of the people: asked as if nothing were known about the queries
 STEPS = 400
@@ -44,6 +46,9 @@ MAX_ROWS = 16  # of a query with groups, evenly spaced, that are looked at
 MAX_MOMENTS = 8  # of a number that is no smooth function of them
 NOMINAL_USERS = 1_000_000  # of whom averages are taken; nothing depends on it
 TOTAL_WEIGHT = 1 << 20
+BALANCED_SPARE = 0.01  # the same where nothing is known
+BALANCING = 1_200  # steps
+LEARNING = 0.1  # the power of a loss by which its wish matters more in the next step
 
 Weights = tuple[tuple[int, ...], ...]  # by table and layer; empty: all alike
 
@@ -63,7 +68,7 @@ def workload_of(workload: Workload) -> tuple[WeightedQuery, ...]:
     (WeightedQuery(text='SELECT COUNT(*) FROM people', weight=1.0),)
     """
     if isinstance(workload, str):
-        raise ParameterError("`workload` must be a list of queries, not a single text")
+        raise ParameterError(f"`workload` must be a list of queries, or {BALANCED!r}")
     listed = workload.items() if isinstance(workload, Mapping) else workload
     queries = tuple(_weighted(entry) for entry in listed)
     if not queries:
@@ -85,6 +90,84 @@ def _weighted(entry: Any) -> WeightedQuery:
 def _is_positive(number: Any) -> bool:
     is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
     return is_number and 0 < number < float("inf")
+
+
+def balanced_weights(layout: Layout, points: float = 1.0) -> Weights:
+    """Return weights of layers for who cannot list the queries: the largest loss is least.
+
+    The loss of a point over every column is its noise over that of asking everybody about the
+    finest layer, in units of ``points``; that of another query is its noise over that with even
+    layers, in units of what ``_tolerances`` allow.
+    """
+    weights = []
+    for factor in layout.factors:
+        wishes = _balanced_wishes(layout, factor)
+        weights.append(_BalancedDesign(factor, wishes, points).weights)
+    return tuple(weights)
+
+
+@dataclass(frozen=True)
+class _Tolerances:
+    """How much noisier than with even layers queries of each kind may be.
+
+    So much that the best published method is about as good, on tables of two to six columns
+    (docs/decisions/0079-balanced-layers.md): it loses more to even layers the fewer columns there
+    are, and the more of them hold numbers.
+    """
+
+    label: float
+    number: float
+    numbers: float  # a range of them
+    pair: float
+
+    @classmethod
+    def of(cls, columns: int, *, ordered: bool) -> "_Tolerances":
+        if not ordered:
+            return cls(label=2.8, number=1.0, numbers=1.0, pair=3.5)
+        return cls(
+            label=max(0.5, 1.04 - 0.06 * columns),
+            number=min(1.6, 0.54 * columns),
+            numbers=max(1.0, 10 / columns - 0.38),
+            pair=min(2.65, 0.95 * columns),
+        )
+
+
+def _balanced_wishes(layout: Layout, factor: Factor) -> list["_Wish"]:
+    """Return what is wished of a table whatever will be asked of it: a point over every column,
+    every single column as a value and as a range, and every pair.
+
+    The weight of a wish is what it tolerates.
+    """
+    kinds = layout.attributes(factor.table)
+    ordered = [column for column, kind in enumerate(kinds) if not isinstance(kind, Categories)]
+    single = {column: _one_value(kind.size) for column, kind in enumerate(kinds)}
+    ranges = {column: _some_values(kinds[column].size) for column in ordered}
+    usual = single | ranges
+    allowed = _Tolerances.of(len(kinds), ordered=bool(ordered))
+    wanted = [(1.0, single)]
+    for column, chosen in single.items():
+        wanted.append((allowed.number if column in ranges else allowed.label, {column: chosen}))
+    wanted += [(allowed.numbers, {column: chosen}) for column, chosen in ranges.items()]
+    for left, right in combinations(usual, 2):
+        wanted.append((allowed.pair, {left: usual[left], right: usual[right]}))
+    most = layout.tables.most(factor.table)
+    stands_for = most / layout.rows[factor.table] if most else 1.0
+    wishes = []
+    for tolerated, sets in wanted:
+        target = Target(factor, sets, weight=stands_for)
+        norms = _norms((WeightedTarget(1.0, target),))
+        wishes.append(_Wish(factor, tolerated, norms, 0.0))
+    return wishes
+
+
+def _one_value(size: int) -> Bools:
+    return np.asarray(np.arange(size) == size // 2)
+
+
+def _some_values(size: int) -> Bools:
+    """Return a range of two fifths of the values, whose ends are those of no interval."""
+    values = np.arange(size)
+    return np.asarray((values >= 0.31 * size) & (values < 0.71 * size))
 
 
 def layer_weights(layout: Layout, queries: Iterable[WeightedQuery]) -> Weights:
@@ -240,6 +323,47 @@ class _LayerDesign:
             if np.abs(chances - before).max() < SETTLED:
                 break
         return np.asarray((1 - SPARE) * chances + SPARE * even)
+
+
+@dataclass(frozen=True, eq=False)
+class _BalancedDesign(_LayerDesign):
+    """The chances with the least largest loss, the first wish being a point over every column.
+
+    The wishes are weighed like those of a workload, and those that lose more get more weight in
+    every step.
+    """
+
+    points: float
+
+    @cached_property
+    def chances(self) -> Floats:
+        norms = np.stack([wish.norms for wish in self.wishes])
+        power = self.widths * self.precisions
+        even = (power > 0) / np.count_nonzero(power > 0)
+        bounds = self._noise(norms, even) * [wish.weight for wish in self.wishes]
+        finest = np.zeros(even.shape)
+        finest[(-1,) * even.ndim] = 1.0
+        bounds[0] = self.points * self._noise(norms[:1], finest)[0]
+        chances = best = even
+        least = np.inf
+        matters = np.full(len(norms), 1 / len(norms))
+        for _ in range(BALANCING):
+            mixed = (1 - BALANCED_SPARE) * chances + BALANCED_SPARE * even
+            noise = self._noise(norms, mixed)
+            losses = noise / bounds
+            if losses.max() < least:
+                least, best = losses.max(), mixed
+            matters = matters * losses**LEARNING
+            matters = matters / matters.sum()
+            lambdas = _from_the_end(mixed * power)
+            cost = np.tensordot(matters / noise, norms, axes=1)
+            chances = chances * np.sqrt(power * _from_the_start(cost / lambdas**2))
+            chances = chances / chances.sum()
+        return np.asarray(best)
+
+    def _noise(self, norms: Floats, chances: Floats) -> Floats:
+        lambdas = _from_the_end(chances * self.widths * self.precisions)
+        return np.asarray((norms / lambdas).reshape(len(norms), -1).sum(axis=1))
 
 
 def _from_the_end(values: Floats) -> Floats:
