@@ -56,9 +56,10 @@ def measure(workers: int, size: int, reports: int) -> Taken:
     bodies = bench.requests(bench.messages(reports, seed=[size, workers]), size)
     warm = bench.requests(bench.messages(max(size, 1_000), seed=[size, workers, 1]), size)
     connections = bench.CONNECTIONS[size]
-    with served(workers, bench.codec.canonical(bench.codec.document(bench.TASK))) as (
-        port,
-        process,
+    document = bench.codec.canonical(bench.codec.document(bench.TASK))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served(workers, document, Path(folder) / "data") as (port, process),
     ):
         bench.load(port, warm, connections)
         before, idle = processor_seconds(process.pid), idle_seconds()
@@ -68,27 +69,29 @@ def measure(workers: int, size: int, reports: int) -> Taken:
 
 
 @contextmanager
-def served(workers: int, document: str) -> "Iterator[tuple[int, subprocess.Popen[str]]]":
-    """Yield the port and the process of a collector with a task."""
-    with tempfile.TemporaryDirectory() as folder:
-        task, data = Path(folder) / "task.json", Path(folder) / "data"
-        task.write_text(document, encoding="utf-8")
-        start = [sys.executable, "-m", "sottovoce"]
-        create = [*start, "task", "create", str(task), "--data", str(data)]
+def served(
+    workers: int, document: str, data: Path
+) -> "Iterator[tuple[int, subprocess.Popen[str]]]":
+    """Yield the port and the process of a collector with a task, whose data are in a folder."""
+    start = [sys.executable, "-m", "sottovoce"]
+    with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as task:
+        task.write(document)
+        task.flush()
+        create = [*start, "task", "create", task.name, "--data", str(data)]
         subprocess.run(create, check=True, capture_output=True)
-        options = ["--data", str(data), "--port", "0", "--rate", "0", "--json"]
-        many = ["--workers", str(workers)] if workers else []
-        serve = [*start, "serve", *options, *many]
-        with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as process:
-            try:
-                assert process.stdout is not None
-                url = json.loads(process.stdout.readline())["url"]
-                urllib.request.urlopen(f"{url}/readyz", timeout=30).close()
-                time.sleep(2 * max(1, workers))  # until all of them accept connections
-                yield int(url.rsplit(":", 1)[1]), process
-            finally:
-                process.terminate()
-                process.wait()
+    options = ["--data", str(data), "--port", "0", "--rate", "0", "--json"]
+    many = ["--workers", str(workers)] if workers else []
+    serve = [*start, "serve", *options, *many]
+    with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            url = json.loads(process.stdout.readline())["url"]
+            urllib.request.urlopen(f"{url}/readyz", timeout=30).close()
+            time.sleep(2 * max(1, workers))  # until all of them accept connections
+            yield int(url.rsplit(":", 1)[1]), process
+        finally:
+            process.terminate()
+            process.wait()
 
 
 def processor_seconds(process: int) -> float:

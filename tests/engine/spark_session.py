@@ -28,7 +28,6 @@ SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
-    "spark.executor.memory": "1024m",
     "spark.sql.shuffle.partitions": "2",
     "spark.task.maxFailures": "3",
     "spark.sql.files.maxPartitionBytes": "256k",  # so that small files are parts of their own
@@ -37,9 +36,9 @@ SETTINGS = {
 
 
 @contextmanager
-def cluster():
-    """Yield a session on two executors of one core; its home is a folder of links, for executors
-    write into theirs.
+def cluster(count=2, memory=1024, **settings):
+    """Yield a session on executors of one core, each with so many megabytes; its home is a folder
+    of links, for executors write into theirs.
     """
     import pyspark
     from pyspark.sql import SparkSession
@@ -51,10 +50,13 @@ def cluster():
         places = dict.fromkeys(("SPARK_HOME", "SPARK_CONF_DIR", "SPARK_LOCAL_DIRS"), home)
         pythons = dict.fromkeys(("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"), sys.executable)
         with patch.dict(os.environ, places | pythons | {"SPARK_LOCAL_IP": "127.0.0.1"}):
-            builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("tests")
-            for name, value in (
-                SETTINGS | {"spark.sql.warehouse.dir": f"{home}/warehouse"}
-            ).items():
+            master = f"local-cluster[{count},1,{memory}]"
+            builder = SparkSession.builder.master(master).appName("tests")
+            own = {
+                "spark.sql.warehouse.dir": f"{home}/warehouse",
+                "spark.executor.memory": f"{memory}m",
+            }
+            for name, value in (SETTINGS | own | settings).items():
                 builder = builder.config(name, value)
             session = builder.getOrCreate()
             try:

@@ -113,7 +113,6 @@ SPECIFIED_BY = {
     # Tasks
     "tasks/advice.py": "plans/test_advise.py",
     # Web: what was first the collector's is specified by its tests
-    "web/group_commit.py": "collector/test_intake.py",
     "web/routes.py": "collector/test_api.py",
     "web/uploads.py": "collector/test_upload.py",
     "web/openapi.py": "collector/test_openapi.py",

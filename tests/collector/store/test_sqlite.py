@@ -224,6 +224,21 @@ def test_a_reader_in_the_way_of_sealing_only_delays_the_overwriting(opened, path
     assert not anywhere(path, bundle_data(["secret"]))
 
 
+def test_pruning_erases_what_a_crash_left_of_a_sealed_round(opened, path):
+    """A process may die after a round is sealed and before all payloads are erased."""
+    accept(opened, singles(["kept until now"]))
+    close_round(opened, sealed=True)
+    with closing(sqlite3.connect(path)) as crashed:
+        ((key,),) = crashed.execute("select key from rounds").fetchall()
+        for number in range(3):
+            secret = f"secret {number}".encode()
+            crashed.execute("insert into segments (round, data) values (?, ?)", (key, secret))
+        crashed.commit()
+    assert anywhere(path, b"secret 1")
+    opened.prune(NOW, 0)
+    assert not anywhere(path, b"secret 1")
+
+
 def test_a_backup_is_a_store_of_the_same_content(opened, tmp_path):
     accept(opened, singles("ab"))
     opened.backup(tmp_path / "copy.db")

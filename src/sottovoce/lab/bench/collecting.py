@@ -134,13 +134,13 @@ def messages(count: int, seed: list[int]) -> list[bytes]:
     )
 
 
-def requests(sent: list[bytes], size: int) -> list[bytes]:
+def requests(sent: list[bytes], size: int, path: str = PATH) -> list[bytes]:
     """Return the uploads of these messages, so many in each."""
     texts = [base64.b64encode(message).decode() for message in sent]
     bodies = (
         json.dumps({"reports": texts[start : start + size]}) for start in range(0, len(texts), size)
     )
-    return [post(PATH, body.encode()) for body in bodies]
+    return [post(path, body.encode()) for body in bodies]
 
 
 def _written(sent: list[bytes]) -> float:
