@@ -158,7 +158,7 @@ def outage(hours: str) -> str:
     class Flaky(Route):
         url = "https://collector.example"
 
-        def send(self, task_name: str, message: bytes, token: str | None) -> Receipt:
+        def send(self, *arguments: Any) -> Receipt:
             nonlocal arrived
             if now[0] < until:
                 raise UnavailableError("down")
@@ -274,7 +274,7 @@ def kept_message(_: str) -> str:
     class Taking(Route):
         url = "https://collector.example"
 
-        def send(self, task_name: str, message: bytes, token: str | None) -> Receipt:
+        def send(self, *arguments: Any) -> Receipt:
             return Receipt(1, 0)
 
     ledger = DiskLedger(":memory:", clock=lambda: now[0])
