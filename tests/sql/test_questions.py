@@ -193,6 +193,17 @@ def test_a_question_is_answered(question, database):
     check_answer(question, database)
 
 
+def test_extremes_of_dates_are_dates_wherever_they_are_written(database):
+    result = database.sql("SELECT MIN(bought) AS first FROM devices")
+    (row,) = result.rows()
+    for part in ("first", "first_low", "first_high"):
+        assert date(2023, 1, 1) <= date.fromisoformat(row[part]) <= date(2024, 12, 31)
+    assert row["first_low"] <= row["first"] <= row["first_high"]
+    assert isinstance(row["first_error"], float)
+    assert row["first"] in result.to_csv()
+    assert f"[{row['first_low']}, {row['first_high']}]" in str(result)
+
+
 @pytest.mark.papers
 def test_every_question_is_answered(database):
     for question in ANSWERED:

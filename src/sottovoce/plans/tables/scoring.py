@@ -49,7 +49,8 @@ class Scoring:
         members = np.atleast_1d(member)
         numbers = np.flatnonzero(np.bincount(members))
         layers = [self._layer(slot, number) for number in numbers.tolist()]
-        gains = np.stack([layer.gains for layer in layers])[np.searchsorted(numbers, members)]
+        by_layer = np.stack([layer.gains for layer in layers])
+        places = np.searchsorted(numbers, members)
         mechanism = slot.mechanism(int(numbers[0]))
         centred = bool(slot.laws.centred[numbers[0]])
         scores = np.empty((len(reports), len(self.columns)))
@@ -59,7 +60,7 @@ class Scoring:
                 target = self._vectors.target(terms, layers[0].group.radices)
                 votes = mechanism.score_terms(reports, target)
                 mean = sum(term.mean for term in target.terms) if centred else 0.0
-                scores[:, index] += (votes - mean) * gains[:, index]
+                scores[:, index] += (votes - mean) * by_layer[places, index]
         return scores
 
     def alike(self, slot_number: int, member: int) -> Any:
