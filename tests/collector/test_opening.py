@@ -263,7 +263,7 @@ class TestTokens:
 
 def test_the_coins_of_a_token_decide_what_is_answered(collector, chain):
     issuer = key_files.make_issuer(collector.folder)
-    plan = Survey({"pet": ["cat", "dog"], "age": range(16)}, [1, 1])
+    plan = Survey({"pet": ["cat", "dog"], "age": range(16)}, [1, 1], mechanism="grr")
     task = publish(
         collector,
         chain,

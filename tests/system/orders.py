@@ -33,7 +33,7 @@ POINTS: dict[str, tuple[tuple[Any, ...], str, str]] = {
     "seal: nothing written": ((parquet,), "write", "before"),
     "seal: log has no name yet": ((files,), "sync", "before"),
     "seal: log written": ((parquet,), "write", "after"),
-    "seal: before it commits": ((sql,), "clear_round", "after"),
+    "seal: before it commits": ((sql,), "forget_batch", "after"),
     "seal: committed": (_STORES, "seal", "after"),
     "examine: nothing written": ((integrity_file,), "write", "before"),
     "examine: tests written": ((integrity_file,), "write", "after"),

@@ -41,7 +41,7 @@ test("the one file opens every golden task, answers, and explains in every langu
   assert.equal(new Set(await Promise.all(texts)).size, LANGUAGES.length);
 });
 
-test("the package has the built files, its description and nothing else", (t) => {
+test("the package has the built files, its description, its licence and nothing else", (t) => {
   const packing = ["pack", "--dry-run", "--json", "--offline", "--ignore-scripts"];
   const { status, stdout } = spawnSync("npm", packing, { cwd: ROOT, encoding: "utf8" });
   if (status === null) return t.skip("npm is not installed");
@@ -50,5 +50,5 @@ test("the package has the built files, its description and nothing else", (t) =>
   const built = readdirSync(join(ROOT, "dist"), { recursive: true, withFileTypes: true });
   const files = built.filter((entry) => entry.isFile());
   const paths = files.map(({ parentPath, name }) => relative(ROOT, join(parentPath, name)));
-  assert.deepEqual(packed.sort(), [...paths, "README.md", "package.json"].sort());
+  assert.deepEqual(packed.sort(), [...paths, "LICENSE", "README.md", "package.json"].sort());
 });

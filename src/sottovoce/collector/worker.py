@@ -144,7 +144,7 @@ def _result(order: Order) -> bool | SottovoceError:
     except SottovoceError as error:
         _log.warning("worker", exc_info=True)
         return error
-    except ImportError:  # a compiled library that does not fit into memory is one too
+    except (ImportError, SystemError):  # of a compiled library that does not fit into memory
         return UnavailableError("a library of the collector is missing or does not fit in memory")
     except Exception as error:
         _log.exception("worker")
