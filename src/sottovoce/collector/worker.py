@@ -11,6 +11,7 @@ of the next server never write at the same time.  It ends soon after its server.
 the next attempt waits twice as long as the one before, up to half a minute.
 """
 
+import errno
 import logging
 import multiprocessing
 import signal
@@ -147,6 +148,8 @@ def _result(order: Order) -> bool | SottovoceError:
     except (ImportError, SystemError):  # of a compiled library that does not fit into memory
         return UnavailableError("a library of the collector is missing or does not fit in memory")
     except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+            return UnavailableError(NOT_ENOUGH_MEMORY)
         _log.exception("worker")
         # Its own words may quote anything, and it may not survive the way to the server.
         name = type(error).__name__
