@@ -34,6 +34,7 @@ POINTS: dict[str, tuple[tuple[Any, ...], str, str]] = {
     "seal: log has no name yet": ((files,), "sync", "before"),
     "seal: log written": ((parquet,), "write", "after"),
     "seal: before it commits": ((sql,), "forget_batch", "after"),
+    "seal: committed, payloads are there": ((sql.SqlStore,), "clear_sealed", "before"),
     "seal: committed": (_STORES, "seal", "after"),
     "examine: nothing written": ((integrity_file,), "write", "before"),
     "examine: tests written": ((integrity_file,), "write", "after"),

@@ -36,6 +36,8 @@ SQLITE = {
         Kill("examine: nothing written", 1),
         Kill("examine: tests written", 2),
     ],
+    # The first time is that of a server that starts and looks for what a crash has left.
+    "sealed, with payloads left": [Kill("seal: committed, payloads are there", 2)],
     "sealed, and finishing": [Kill("seal: committed", 2), Kill("finish: nothing stored", 1)],
 }
 ERASING = {

@@ -220,7 +220,7 @@ class Store(ShuffleStore, UrlStore):
 
     @abstractmethod
     def prune(self, now: int, arrivals_before: int) -> None:
-        """Drop expired tokens and old arrival counts."""
+        """Drop expired tokens, old arrival counts, and payloads left of sealed rounds."""
 
     @abstractmethod
     def lease(self, name: str) -> AbstractContextManager[bool]:

@@ -154,10 +154,10 @@ class SqlStore(ShuffleSqlStore, Store):
             if sealed:
                 forget_batch(connection, task, number)
         if sealed:
-            self._clear_sealed()
+            self.clear_sealed()
         return sealed
 
-    def _clear_sealed(self) -> None:
+    def clear_sealed(self) -> None:
         """Erase the payloads of sealed rounds, a part in every transaction.
 
         In one transaction the journal would grow with the round, and with it the time that every
@@ -258,7 +258,7 @@ class SqlStore(ShuffleSqlStore, Store):
         with self._writing() as connection:
             connection.execute("delete from tokens where expires <= ?", (now,))
             connection.execute("delete from arrivals where minute < ?", (arrivals_before,))
-        self._clear_sealed()
+        self.clear_sealed()
 
     def check(self) -> None:
         with self._writing() as connection:
