@@ -5,6 +5,13 @@ import pytest
 from collector.store.offers import task
 from collector.store.places import PLACES
 from postgres_server import running
+from sottovoce.collector.store import id_runs
+
+
+@pytest.fixture(autouse=True)
+def _few_ids_in_memory(monkeypatch):
+    """Merge after every few ids what else is merged after many."""
+    monkeypatch.setattr(id_runs, "RECENT_IDS", 8)
 
 
 @pytest.fixture(scope="session")

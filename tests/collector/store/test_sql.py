@@ -3,14 +3,18 @@
 What the contract promises is in test_control.py; every test runs on every database.
 """
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from collector.store.offers import DIGEST, MINUTE, NOW, accept, close_round, singles, task
+from sottovoce.collector.store import sql
 from sottovoce.collector.store.base import State
 from sottovoce.collector.store.sql import (
     SqlStore,
     add_round,
-    clear_round,
+    clear_some_rows,
     count_messages,
     count_users,
 )
@@ -59,15 +63,25 @@ def test_users_are_added_to_the_counter_of_a_shard():
     assert values == (12, 3, 5)
 
 
-def test_a_round_is_added_open_and_cleared_from_one_table():
+def test_a_round_is_added_open():
     recorder = Recorder()
     assert add_round(recorder, DIGEST, 1, "questions", NOW)
-    clear_round(recorder, "segments", DIGEST, 1)
-    (added, values), (cleared, key) = recorder.single
+    ((added, values),) = recorder.single
     assert "'open'" in added
     assert values == (DIGEST, 1, "questions", NOW, NOW)
-    assert cleared.startswith("delete from segments where round = ")
-    assert key == (DIGEST, 1)
+
+
+def test_rows_of_one_round_are_cleared_part_by_part(monkeypatch):
+    monkeypatch.setattr(sql, "ROWS_CLEARED", 3)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("create table blobs (key integer primary key, round, data)")
+        rows = [(number % 2, bytes(number)) for number in range(10)]
+        connection.executemany("insert into blobs (round, data) values (?, ?)", rows)
+        assert [clear_some_rows(connection, "blobs", "data", 1) for _ in range(3)] == [
+            *(True, True, False)
+        ]
+        left = connection.execute("select round, count(*) from blobs group by round").fetchall()
+    assert left == [(0, 5)]
 
 
 def test_counts_of_several_calls_and_minutes_add_up(round_open):

@@ -159,7 +159,7 @@ def test_other_threads_run_while_the_database_works(opened):
         while not stop.wait(0.0001):
             turns.append(None)
 
-    offer = singles([f"user {one}" for one in range(20_000)])
+    offer = singles([f"user {one}" for one in range(100_000)])
     thread = threading.Thread(target=count)
     sys.setswitchinterval(60)  # nobody is made to let go: only who waits does
     try:

@@ -54,4 +54,12 @@ STEPS: Steps = (
         "create table set_signatures (round {number} not null, hop {number} not null,"
         " signature {bytes} not null, primary key (round, hop)) {bare}",
     ),
+    (
+        # Of the embedded store, while a round is not sealed: a row of sorted ids for every call,
+        # and which files (``id_runs.py``) hold those of the rows up to a key.
+        "create table new_ids (key {key}, round {number} not null, ids {bytes} not null)",
+        "create index new_ids_of_round on new_ids (round, key)",
+        "create table id_runs (name text primary key, round {number} not null,"
+        " last_key {number} not null, ids {number} not null) {bare}",
+    ),
 )

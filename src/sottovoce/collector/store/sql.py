@@ -27,8 +27,9 @@ _FIRST_ROUND = 0
 _MINUTE = 60  # seconds
 _SEGMENTS_AT_ONCE = 64
 _SEGMENT_BYTES_AT_ONCE = 16 << 20  # a single segment may have more
-_SEGMENTS_CLEARED = 20_000  # in one transaction
-_SEGMENT_BYTES_CLEARED = 64 << 20
+ROWS_CLEARED = 20_000  # in one transaction
+BYTES_CLEARED = 64 << 20
+IDS_CLEARED = 50_000  # in one transaction
 _UNLISTED_SCOPES = ("enrolment", "session")  # with a token for every user or sign-in
 _TURNS = {(State.OPEN, State.CLOSING), (State.CLOSING, State.SEALING)}
 
@@ -73,8 +74,13 @@ _SEALED_WITH_SEGMENTS = (
     "select key from rounds where state = 'sealed'"
     " and exists (select 1 from segments where round = rounds.key) limit 1"
 )
-_FIRST_SEGMENTS = "select key, length(data) from segments where round = ? order by key limit ?"
-_CLEAR_SEGMENTS = "delete from segments where round = ? and key <= ?"
+_ERASED_WITH_IDS = (
+    "select key from rounds where erased is not null"
+    " and exists (select 1 from seen where round = rounds.key) limit 1"
+)
+_LAST_CLEARED_ID = "select id from seen where round = ? order by id limit 1 offset ?"
+_CLEAR_IDS = "delete from seen where round = ? and id <= ?"
+_CLEAR_LAST_IDS = "delete from seen where round = ?"
 _REFUSALS = "select code, sum(messages) from refusals where task = ? group by code"
 _ARRIVALS = (
     "select minute, sum(messages) from arrivals where task = ? and minute >= ?"
@@ -173,17 +179,37 @@ class SqlStore(ShuffleSqlStore, Store):
             if row is None:
                 return False
             (key,) = row
-            sizes = connection.execute(_FIRST_SEGMENTS, (key, _SEGMENTS_CLEARED)).fetchall()
-            last = _last_fitting(sizes, _SEGMENT_BYTES_CLEARED)
-            connection.execute(_CLEAR_SEGMENTS, (key, last))
-            return True
+            return clear_some_rows(connection, "segments", "data", key)
 
     def erase(self, task: str, number: int, now: int) -> bool:
         with self._writing() as connection:
             erased = _changed(connection, _ERASE, now, task, number)
-            if erased:
-                clear_round(connection, "seen", task, number)
-            return erased
+        if erased:
+            self.clear_erased()
+        return erased
+
+    def clear_erased(self) -> None:
+        """Forget the report ids of erased rounds, a part in every transaction.
+
+        In one transaction nobody else could write until all of them are overwritten.  What a crash
+        leaves is forgotten by ``prune``.
+        """
+        while self._clear_some_ids():
+            pass
+
+    def _clear_some_ids(self) -> bool:
+        """Forget some ids of an erased round; return whether there were any."""
+        with self._writing() as connection:
+            row = connection.execute(_ERASED_WITH_IDS).fetchone()
+            if row is None:
+                return False
+            (key,) = row
+            last = connection.execute(_LAST_CLEARED_ID, (key, IDS_CLEARED)).fetchone()
+            if last is None:
+                connection.execute(_CLEAR_LAST_IDS, (key,))
+            else:
+                connection.execute(_CLEAR_IDS, (key, bytes(last[0])))
+            return True
 
     def finish(self, task: str, now: int, failure: str = "") -> bool:
         with self._writing() as connection:
@@ -259,6 +285,7 @@ class SqlStore(ShuffleSqlStore, Store):
             connection.execute("delete from tokens where expires <= ?", (now,))
             connection.execute("delete from arrivals where minute < ?", (arrivals_before,))
         self.clear_sealed()
+        self.clear_erased()
 
     def check(self) -> None:
         with self._writing() as connection:
@@ -302,10 +329,15 @@ def add_round(connection: Connection, task: str, number: int, document: str, now
     return _changed(connection, _ADD_ROUND, task, number, document, now, now)
 
 
-def clear_round(connection: Connection, table: str, task: str, number: int) -> None:
-    """Delete the rows of a round from a table."""
-    key = "select key from rounds where task = ? and number = ?"
-    connection.execute(f"delete from {table} where round = ({key})", (task, number))
+def clear_some_rows(connection: Connection, table: str, column: str, key: int) -> bool:
+    """Delete the first rows of a round from a table of blobs; return whether there were any."""
+    query = f"select key, length({column}) from {table} where round = ? order by key limit ?"
+    sizes = connection.execute(query, (key, ROWS_CLEARED)).fetchall()
+    if not sizes:
+        return False
+    last = _last_fitting(sizes, BYTES_CLEARED)
+    connection.execute(f"delete from {table} where round = ? and key <= ?", (key, last))
+    return True
 
 
 def _last_fitting(sizes: Sequence[tuple[int, int]], max_bytes: int) -> int:
