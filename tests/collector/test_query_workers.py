@@ -3,30 +3,33 @@
 import asyncio
 import json
 import os
+import pickle
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from collector import poisoning
 from collector.people import Clock
+from collector.probing import probed
 from collector.running import client, running, until
 from collector.sending import send
 from collector.test_queries import MESSAGES, shop
 from sottovoce.collector import access
 from sottovoce.collector.app import create
 from sottovoce.collector.collector import Collector
-from sottovoce.collector.queries import QueryRequest, answered
-from sottovoce.collector.query_worker import START, Place, packed
+from sottovoce.collector.queries import QueryRequest, Released, answered
+from sottovoce.collector.query_worker import START, Place, QueryOrder, packed
 from sottovoce.collector.query_workers import QueryWorkers
-from sottovoce.collector.release import Wanted
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.engine.parquet import DEFAULT_MEMORY
 from sottovoce.errors import UnavailableError
+from sottovoce.plans.tables import database
 from sottovoce.sql.errors import QueryError
 from sottovoce.web.problems import RequestError
 from sottovoce.web.settings import Settings
@@ -47,6 +50,13 @@ def folder(tmp_path_factory):
     collector.advance()
     store.close()
     return path
+
+
+@pytest.fixture
+def collector(folder):
+    store = SqliteStore(folder / "collector.db")
+    yield Collector(store, folder, Clock())
+    store.close()
 
 
 def asking(folder, *requests, seconds=60.0, meanwhile=None):
@@ -94,6 +104,44 @@ def test_the_answer_is_the_one_that_this_process_would_give(folder):
     assert first.to_dict() == second.to_dict() == expected
     assert third.to_dict() == plan.to_dict()
     until(lambda: not children())
+
+
+QUERIES = (
+    COUNT.sql,
+    "EXPLAIN SELECT COUNT(*) FROM users WHERE age BETWEEN 2 AND 4 OR state IN ('NY', 'CA')",
+    "SELECT MEDIAN(age), SUM(age * age) FROM users WHERE NOT (age = 3 AND os = 'iOS')",
+    "SELECT state, COUNT(*) AS n FROM users GROUP BY state HAVING n > 5 ORDER BY n DESC LIMIT 2",
+    "SELECT AVG(amount) FROM users JOIN txn ON users.uid = txn.uid WHERE age >= 2",
+    "SHOW TABLES",
+)
+
+
+@pytest.mark.parametrize("sql", QUERIES)
+def test_a_query_that_the_server_has_read_is_not_read_again(collector, sql):
+    """What is sent over the socket answers, whatever the text says."""
+    expected = QueryOrder("shop", QueryRequest(sql)).carried_out(collector)
+    read = QueryRequest(sql, 0.9).query(collector.find("shop").task.plan)
+    order = pickle.loads(pickle.dumps(QueryOrder("shop", QueryRequest("nonsense"), read)))
+    answer = order.carried_out(collector)
+    assert type(answer) is type(expected)
+    if isinstance(answer, Released):
+        expected = replace(expected, result=expected.result.at(0.9))
+    assert answer.to_dict() == expected.to_dict()
+
+
+def test_a_text_is_planned_once_for_every_level(collector, monkeypatch):
+    plain, planned = database.plan_query, []
+
+    def planning(query, source):
+        planned.append((query.options.confidence, source.counts_rows))
+        return plain(query, source)
+
+    monkeypatch.setattr(database, "plan_query", planning)
+    asked = [QueryRequest(COUNT.sql, level) for level in (None, 0.9, None, 0.9)]
+    said = [answered(collector, collector.find("shop"), request).to_dict() for request in asked]
+    assert said[:2] == said[2:]
+    assert said[0] != said[1]
+    assert planned == [(0.95, False), (0.9, False)]
 
 
 def test_errors_arrive_as_they_were_raised(folder):
@@ -254,37 +302,63 @@ def test_a_process_gives_way_before_it_loads_anything():
     assert cores == max(len(os.sched_getaffinity(0)) - 1, 1)
 
 
-async def probed(app, work):
-    """What some work returns, and the longest that a health check took meanwhile, from the moment
-    when it was due, as a share of the time of the work.
-    """
-    started = time.perf_counter()
-    working = asyncio.ensure_future(work)
-    longest, probes = 0.0, 0
-    while not working.done():
-        due = time.perf_counter() + 0.01
-        await asyncio.sleep(0.01)
-        assert await health(app) == 200
-        longest = max(longest, time.perf_counter() - due)
-        probes += 1
-    seconds = time.perf_counter() - started
-    print(f"{probes} probes in {seconds:.2f} s, the slowest {1000 * longest:.0f} ms")
-    return await working, longest / seconds
-
-
-async def health(app):
-    """The status of a health check."""
+async def asked_until_gone(app, token, leaves):
+    """The status of a query whose client leaves when an event happens."""
+    content = json.dumps({"task": "shop", "sql": COUNT.sql}).encode()
     statuses = []
+    pieces = [{"type": "http.request", "body": content, "more_body": False}]
 
     async def receive():
-        return {"type": "http.request", "body": b"", "more_body": False}
+        if not pieces:
+            await leaves.wait()
+            return {"type": "http.disconnect"}
+        return pieces.pop()
 
     async def send(message):
         statuses.append(message.get("status"))
 
-    scope = {"type": "http", "method": "GET", "path": "/healthz", "headers": [], "root_path": ""}
-    await app({**scope, "client": ("127.0.0.1", 1), "query_string": b""}, receive, send)
+    length = str(len(content)).encode()
+    await app(
+        {
+            "type": "http",
+            "method": "POST",
+            "path": "/v1/sql",
+            "query_string": b"",
+            "headers": [
+                (b"authorization", f"Bearer {token}".encode()),
+                (b"content-length", length),
+            ],
+            "root_path": "",
+            "client": ("127.0.0.1", 1),
+        },
+        receive,
+        send,
+    )
     return statuses[0]
+
+
+def test_workers_at_one_door_run_one_query_of_a_token(folder):
+    """The same token asks two workers; the second one waits for the first."""
+    store = SqliteStore(folder / "collector.db")
+    token = access.issue(store, access.ANALYST, Clock().now)[0]
+    settings = Settings(data=folder, rate=0, health_rate=0, tick=3600.0, workers=2)
+    workers = [create(store, settings, clock=Clock(), worker=number) for number in (0, 1)]
+
+    async def ask_both():
+        leaves = asyncio.Event()
+        asked = [asyncio.create_task(asked_until_gone(each, token, leaves)) for each in workers]
+        while not children():
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.3)
+        running_queries = len(children())
+        leaves.set()
+        return running_queries, await asyncio.gather(*asked)
+
+    running_queries, statuses = asyncio.run(ask_both())
+    store.close()
+    assert running_queries == 1
+    assert statuses[1] == 499
+    until(lambda: not children())
 
 
 def test_corrections_are_made_by_a_process_and_kept(tmp_path):
@@ -302,8 +376,8 @@ def test_corrections_are_made_by_a_process_and_kept(tmp_path):
     collector.close(task.name, at_once=True)
     collector.advance()
     published = collector.find(task.name)
-    assert collector.needs_correction(published, "auto")
-    assert not collector.needs_correction(published, "none")
+    assert collector.needs_process(published, "auto")
+    assert not collector.needs_process(published, "none")
     other = Collector(store, tmp_path, Clock())
 
     async def on_the_loop():
@@ -312,14 +386,14 @@ def test_corrections_are_made_by_a_process_and_kept(tmp_path):
 
     async def correct():
         try:
-            _, slowest = await probed(app, api.correct_first(published, Wanted(defence="auto")))
+            _, slowest = await probed(app, api.answering.outcome(published, "auto"))
             expected, twin_slowest = await probed(app, on_the_loop())
             return expected, slowest, twin_slowest
         finally:
             api.query_workers.stop()
 
     expected, slowest, twin_slowest = asyncio.run(correct())
-    assert not collector.needs_correction(published, "auto")
+    assert not collector.needs_process(published, "auto")
     assert collector.answer(task.name, defence="auto").to_dict() == expected.to_dict()
     assert slowest < 0.5
     assert twin_slowest > 0.5, "the check must notice work on the event loop"

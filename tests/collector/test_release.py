@@ -200,6 +200,20 @@ def test_one_small_value_is_never_suppressed_alone(collector):
     assert [row["value"] for row in released["rows"] if row["suppressed"]] == ["1", "3"]
 
 
+def test_a_bin_below_the_crowd_is_suppressed_like_a_value(collector):
+    plan = sv.Histogram(Integers(0, 59), "grr")
+    values = [5] * 50 + [25] * 10
+    task = collected(collector, plan, 60, epsilon=8.0, values=values, crowd=30)
+    content = release(collector.answer("task"), task.collection, 6)
+    shown = [row["value"] for row in content["rows"] if not row["suppressed"]]
+    assert shown == ["0–9"]
+    hidden = [row for row in content["rows"] if row["suppressed"]]
+    assert hidden == [
+        {"value": f"{low}–{low + 9}", "suppressed": True} for low in range(10, 60, 10)
+    ]
+    assert "0–9" in rows_as_csv(content)
+
+
 def test_without_a_crowd_an_estimate_below_zero_is_a_number_like_any_other(collector):
     task = collected(
         collector, sv.Histogram(Integers(0, 3), "grr"), 40, epsilon=0.5, values=[0] * 40

@@ -1,18 +1,28 @@
 """The work of a task in a process of its own: what kills that process is an error here."""
 
+import asyncio
 import re
+import shutil
+import time
 
 import pytest
 
 from collector import deaths
-from collector.people import counting, numbered, text
+from collector.people import Clock, counting, numbered, text
+from collector.probing import probed
 from collector.sending import held, send
 from sottovoce.collector import worker
+from sottovoce.collector.app import create
 from sottovoce.collector.collector import Collector
+from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.collector.worker import Workers
 from sottovoce.errors import UnavailableError
+from sottovoce.lab import crowd
+from sottovoce.lab.seeded import SeededRng
+from sottovoce.web.settings import Settings
 
 TICK = 0.5
+REPORTS = 150_000
 
 
 def nothing():
@@ -176,3 +186,67 @@ def test_the_server_looks_after_other_tasks_at_every_tick(full, tmp_path, clock)
     workers = Workers(tmp_path, "", 0.001)
     assert workers(full.find("count").digest, clock.now, lambda: looks.append(1))
     assert len(looks) > 5, "a new interpreter takes longer than some ticks"
+
+
+@pytest.fixture
+def large(tmp_path):
+    """The folder of a collector with a large round, which has to be sealed."""
+    folder = tmp_path / "large"
+    folder.mkdir()
+    store = SqliteStore(folder / "collector.db")
+    collector = Collector(store, folder, Clock())
+    task = counting()
+    collector.create(text(task), toml=False)
+    send(collector, "count", crowd.messages(task, [3] * REPORTS, rng=SeededRng(1)))
+    collector.close("count", at_once=True)
+    store.close()
+    return folder
+
+
+def probed_while_sealing(app, advance):
+    """The longest health check while a round is sealed, as a share of that time, and the seconds
+    of processor time of the thread that moves the task on.
+    """
+    collector = app.state.api.collector
+
+    def timed():
+        before = time.thread_time()
+        assert collector.advance()
+        return time.thread_time() - before
+
+    async def seal():
+        await asyncio.sleep(0.02)  # the first probe goes through
+        return await advance(timed)
+
+    seconds, slowest = asyncio.run(probed(app, seal()))
+    print(f"the thread was busy for {seconds:.2f} s")
+    assert collector.find("count").last.users == REPORTS
+    return slowest, seconds
+
+
+async def in_a_thread(work):
+    """As the scheduler of a server does it."""
+    return await asyncio.to_thread(work)
+
+
+async def on_the_loop(work):
+    return work()
+
+
+def test_health_checks_are_answered_while_a_round_is_sealed(large, tmp_path):
+    """Another process seals.  The first twin seals in a thread of the server, which has all the
+    work, and the second one on the event loop, where health checks wait for all of it.
+    """
+    found = {}
+    for name, advance in (("apart", in_a_thread), ("thread", in_a_thread), ("loop", on_the_loop)):
+        folder = tmp_path / name
+        shutil.copytree(large, folder)
+        store = SqliteStore(folder / "collector.db")
+        settings = Settings(data=folder, health_rate=0, tick=3600.0)
+        apart = Workers(folder, "", TICK) if name == "apart" else None
+        app = create(store, settings, clock=Clock(), work_apart=apart)
+        found[name] = probed_while_sealing(app, advance)
+        store.close()
+    assert found["apart"][0] < 0.5
+    assert found["loop"][0] > 0.5, "the check must notice work on the event loop"
+    assert found["apart"][1] < 0.5 * found["thread"][1], "the work is not done by the server"

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from typing import Any, TypeVar
 
 import msgspec
@@ -10,7 +10,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sottovoce.answers.outcome import Outcome
 from sottovoce.collector import access, queries, shuffle_status, wire
+from sottovoce.collector.answering import Answering
 from sottovoce.collector.collector import DAY, Collector
 from sottovoce.collector.intake import Intake
 from sottovoce.collector.operations import METHODS, OPERATIONS, TITLE
@@ -26,10 +28,12 @@ from sottovoce.collector.release import (
     released_integrity,
 )
 from sottovoce.collector.responses import FOR_EVER, json_response, media_type, tagged
+from sottovoce.collector.shared_turns import SharedTurns
 from sottovoce.collector.shuffle_api import ShuffleHandlers
 from sottovoce.collector.store.base import TAKING, RoundRecord, Store, TokenRecord
-from sottovoce.errors import CodecError, NoDataError, ParameterError, StateError
+from sottovoce.errors import CodecError, ParameterError, StateError
 from sottovoce.plans.tables.result import Explanation
+from sottovoce.sql.query import Query
 from sottovoce.web import bodies, openapi
 from sottovoce.web.disconnect import unless_gone
 from sottovoce.web.health import HealthHandlers
@@ -58,11 +62,11 @@ class Api(ShuffleHandlers, HealthHandlers):
         HealthHandlers.__init__(self, collector.store.check, metrics.text)
         self.intake = intake
         self.metrics = metrics
-        self._correcting = asyncio.Lock()
         self.query_workers = QueryWorkers(
             settings.data, settings.database, settings.query_seconds, settings.memory, settings.logs
         )
-        self._turns = QueryQueue(_RUNNING_QUERIES, _WAITING_QUERIES, _WAITING_TOKENS)
+        self.answering = Answering(collector, self.query_workers, settings.query_seconds)
+        self._turns = _turns(settings)
 
     async def list_tasks(self, request: Request) -> Response:
         return json_response(
@@ -116,23 +120,17 @@ class Api(ShuffleHandlers, HealthHandlers):
         defence = query.get("defence", "none")
         wanted = Wanted(_method(request), _level(request), marginal, fakes, defence)
         csv_wanted = _wants_csv(request)
-        await self.correct_first(published, wanted)
-        answer = await run_in_threadpool(released, self.collector, published, wanted)
+        answer = await self.released(request, published, wanted)
         return answer_response(answer, csv=csv_wanted)
 
-    async def correct_first(self, published: Published, wanted: Wanted) -> None:
-        """Have the answer corrected by a process of its own, if that is wanted and not yet done.
+    async def released(self, request: Request, published: Published, wanted: Wanted) -> Release:
+        """Return the answer of a task as it may be shown."""
+        outcome = await self.outcome(request, published, wanted.defence)
+        return await run_in_threadpool(released, self.collector, published, wanted, outcome)
 
-        What keeps it from being corrected is said by whoever asks for the answer then.
-        """
-        async with self._correcting:  # one after another, so that nothing is corrected twice
-            if not await run_in_threadpool(
-                self.collector.needs_correction, published, wanted.defence
-            ):
-                return
-            with suppress(NoDataError, ParameterError):
-                answer = await self.query_workers.corrected(published.record.name)
-                self.collector.keep_answer(published, answer, defence=wanted.defence)
+    async def outcome(self, request: Request, published: Published, defence: str) -> Outcome:
+        """Return the answer of a task, computed wherever it should be, unless the client leaves."""
+        return await unless_gone(request.receive, self.answering.outcome(published, defence))
 
     async def get_integrity(self, request: Request) -> Response:
         published = self._published(request)
@@ -157,7 +155,7 @@ class Api(ShuffleHandlers, HealthHandlers):
         request: Request,
         published: Published,
         asked: queries.QueryRequest,
-        answer: Callable[[str, queries.QueryRequest], Coroutine[Any, Any, Answer]],
+        answer: Callable[[str, queries.QueryRequest, Query], Coroutine[Any, Any, Answer]],
     ) -> Answer:
         """Return what ``answer`` makes of a query when it is the turn of its token.
 
@@ -165,7 +163,7 @@ class Api(ShuffleHandlers, HealthHandlers):
         ended.
         """
         # What is wrong with a query is said without waiting.
-        await run_in_threadpool(asked.query, published.task.plan)
+        query = await run_in_threadpool(asked.query, published.task.plan)
 
         async def wait_and_answer() -> Answer:
             async with AsyncExitStack() as stack:
@@ -174,7 +172,7 @@ class Api(ShuffleHandlers, HealthHandlers):
                         await stack.enter_async_context(self._turns.turn(request.scope["token"]))
                 except TimeoutError:
                     raise RequestError("query-timeout", "too many queries were before it") from None
-                return await answer(published.record.name, asked)
+                return await answer(published.record.name, asked, query)
 
         return await unless_gone(request.receive, wait_and_answer())
 
@@ -233,6 +231,14 @@ class Api(ShuffleHandlers, HealthHandlers):
 
     async def get_openapi(self, request: Request) -> Response:
         return json_response(openapi.document(TITLE, OPERATIONS, self.settings.root_path))
+
+
+def _turns(settings: Settings) -> QueryQueue | SharedTurns:
+    """Return the turns of queries; several workers share them."""
+    if settings.workers == 1:
+        return QueryQueue(_RUNNING_QUERIES, _WAITING_QUERIES, _WAITING_TOKENS)
+    own = QueryQueue(_WAITING_TOKENS, _WAITING_QUERIES, _WAITING_TOKENS)
+    return SharedTurns(settings.data / "turns", _RUNNING_QUERIES, own)
 
 
 def _flag(request: Request, name: str) -> bool:

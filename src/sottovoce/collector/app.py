@@ -1,7 +1,5 @@
 """The HTTP application of a collector, made from the table of operations."""
 
-import gc
-import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
@@ -28,12 +26,6 @@ from sottovoce.web.door import Door, Limits
 from sottovoce.web.metrics import Metrics
 from sottovoce.web.routes import Admit, Application, routes
 from sottovoce.web.settings import Settings
-
-# The search for reference cycles took a quarter of the processor time of small uploads: it looked
-# at every class and function of every library again and again.  What is loaded at the start stays,
-# so it is left out; and requests make no cycles, so that the search may be rare.
-_GARBAGE_THRESHOLDS = (20_000, 20, 20)
-_SWITCH_SECONDS = 0.0001  # between event loop and commit thread; the default of 5 ms is too slow
 
 
 def create(
@@ -69,29 +61,21 @@ def create(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        usual = sys.getswitchinterval()
-        sys.setswitchinterval(_SWITCH_SECONDS)
-        usual_thresholds = gc.get_threshold()
-        gc.collect()
-        gc.freeze()
-        gc.set_threshold(*_GARBAGE_THRESHOLDS)
         intake.start()
         scheduler.start()
         sharing.start()
         yield
+        api.answering.stop()
         api.query_workers.stop()
         intake.stop()  # stores and answers everything that was accepted
         scheduler.stop()
         sharing.stop()
-        gc.set_threshold(*usual_thresholds)
-        gc.unfreeze()
-        sys.setswitchinterval(usual)
 
     limits = Limits.of(settings, clock)
 
     def door(rest: ASGIApp) -> Door:
         uploading = Uploading(rest, api, limits)
-        return Door(uploading, limits, metrics, uploading)
+        return Door(uploading, limits, metrics, uploading, settings.root_path)
 
     app = Application(
         door,

@@ -18,7 +18,8 @@ from sottovoce.answers.guarantee import ShuffledReports
 from sottovoce.answers.outcome import Outcome
 from sottovoce.core.cumulative_band import CumulativeBand
 from sottovoce.core.estimate import Estimate, Total
-from sottovoce.core.fake_votes import FakeCount, FakeVotes
+from sottovoce.core.fake_count import FakeCount
+from sottovoce.core.fake_votes import FakeVotes
 from sottovoce.core.influence import Exposure, Influence, InfluenceLaw
 from sottovoce.core.noise import Noise
 from sottovoce.core.support_law import SupportLaw

@@ -57,6 +57,9 @@ DAY = 86_400
 _log = logging.getLogger(__name__)
 _KEPT_ANSWERS = 16
 _SHARE_OF_REPORTS = 16  # the part of the memory that reports may take: decoding needs the rest
+# The part that the reports of an answer may take in a server.  With what decoding needs that is a
+# sixteenth of the memory and a tenth of a second; a process of its own takes a second to start.
+_SHARE_AT_THE_DOOR = 256
 _Key = tuple[str, int, int, int | None]
 _DefendedKey = tuple[_Key, str]
 WorkApart = Callable[[str, int, Callable[[], None]], bool]
@@ -437,10 +440,11 @@ class Collector:
         With the ``defence`` ``"auto"`` reports that cannot be honest are left out or get less
         weight, if a test of the round alarmed.
         """
-        checked_defence(defence)
-        published = self.find(name)
-        if not self._has_alarm(published):
-            defence = "none"  # there is nothing to defend against
+        return self.answer_of(self.find(name), defence=defence)
+
+    def answer_of(self, published: Published, *, defence: str = "none") -> Outcome:
+        """Return the answer of a task as it was found."""
+        defence = self._applied(published, defence)
         answer = self._answers.get((_key(published), defence))
         if answer is None:
             try:
@@ -453,18 +457,28 @@ class Collector:
 
     def keep_answer(self, published: Published, answer: Outcome, *, defence: str) -> None:
         """Keep an answer until it is outdated, or others are asked for more often."""
-        self._answers[_key(published), defence] = answer
+        self._answers[_key(published), self._applied(published, defence)] = answer
         for oldest in list(self._answers)[:-_KEPT_ANSWERS]:
             self._answers.pop(oldest, None)  # another thread may have removed it
 
-    def needs_correction(self, published: Published, defence: str) -> bool:
-        """Return whether an answer has to be corrected first, which takes seconds."""
-        return (
-            defence == "auto"
-            and published.record.finished is not None
-            and (_key(published), defence) not in self._answers
-            and self._has_alarm(published)
-        )
+    def needs_process(self, published: Published, defence: str) -> bool:
+        """Return whether a server should have an answer computed by a process of its own.
+
+        That is so if it is not kept yet, and has to be corrected or reads many reports.
+        """
+        defence = self._applied(published, defence)
+        if (_key(published), defence) in self._answers or published.record.failure:
+            return False
+        if defence != "none":
+            return published.record.finished is not None
+        if _report_bytes(published) <= self._memory // _SHARE_AT_THE_DOOR:
+            return False
+        return not archive.exists(self._archive(published))
+
+    def _applied(self, published: Published, defence: str) -> str:
+        """Return the defence that is applied: none where no test alarmed."""
+        checked_defence(defence)
+        return defence if self._has_alarm(published) else "none"
 
     def _has_alarm(self, published: Published) -> bool:
         return any(integrity.alarm for integrity in self.integrity(published))

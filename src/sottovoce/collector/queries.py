@@ -77,12 +77,18 @@ class QueryRequest:
 
 
 def answered(
-    collector: Collector, published: Published, request: QueryRequest
+    collector: Collector,
+    published: Published,
+    request: QueryRequest,
+    query: Query | None = None,
 ) -> Released | Explanation:
     """Return the answer to a query as it may be shown, or how it would be answered, for which
     nothing is read.
+
+    ``query`` is what the request was read as, if somebody has read it.
     """
-    query = request.query(published.task.plan)
+    if query is None:
+        query = request.query(published.task.plan)
     if query.explain:
         return explanation(published, query, request.users)
     answer = collector.answer(published.record.name)
@@ -91,7 +97,7 @@ def answered(
             "the reports of this task are erased: the counts of its columns remain, "
             "and other queries need reports"
         )
-    return release(answer, query, published.collection, fakes=request.fakes)
+    return release(answer, query, published.collection, text=request.sql, fakes=request.fakes)
 
 
 def explanation(published: Published, query: Query, users: int | None = None) -> Explanation:
@@ -109,11 +115,22 @@ def explanation(published: Published, query: Query, users: int | None = None) ->
 
 
 def release(
-    database: Database, query: Query, collection: Collection, *, fakes: float | None = None
+    database: Database,
+    query: Query,
+    collection: Collection,
+    *,
+    text: str = "",
+    fakes: float | None = None,
 ) -> Released:
-    """Return the answer of a collection without what rests on too few people."""
+    """Return the answer of a collection without what rests on too few people.
+
+    ``text`` is what the query was read from: the same text is planned once.
+    """
     result = database.answer(
-        query, count_rows=bool(collection.crowd), withheld=partial(_withheld, collection)
+        query,
+        text=text,
+        count_rows=bool(collection.crowd),
+        withheld=partial(_withheld, collection),
     )
     if result.people_count < collection.minimum:
         raise RequestError(

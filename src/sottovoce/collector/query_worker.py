@@ -1,4 +1,4 @@
-"""A process that answers queries in SQL, and corrects answers, for a server.
+"""A process that answers queries in SQL, and computes answers, for a server.
 
 Started by ``query_workers``, with ``START``.
 
@@ -9,7 +9,7 @@ itself when its server is gone.
 
 Server and process talk over one socket, whose number is the only argument.  Messages are pickled
 and preceded by their length: first a ``Place``, then a ``ProcessOrder`` for every query and every
-correction, which is answered by a result or an error.  Both ends are this package, started by the
+answer, which is answered by a result or an error.  Both ends are this package, started by the
 same server.
 """
 
@@ -29,6 +29,7 @@ from sottovoce.collector.queries import QueryRequest
 
 if TYPE_CHECKING:
     from sottovoce.collector.collector import Collector
+    from sottovoce.sql.query import Query
 
 LENGTH = struct.Struct(">Q")
 # Loading the package takes a second of the processor, so the process gives way before that: it
@@ -58,29 +59,39 @@ class Place:
 
 @dataclass(frozen=True)
 class QueryOrder:
-    """A query to a task; its answer comes as an object, or written as JSON."""
+    """A query to a task; its answer comes as an object, or written as JSON.
+
+    ``query`` is what the server has read the request as, so that it is not read again.
+    """
 
     task: str
     request: QueryRequest
+    query: "Query | None" = None
     as_json: bool = False
 
     def carried_out(self, collector: "Collector") -> Any:
         from sottovoce.collector.queries import answered
         from sottovoce.web.uploads import as_json
 
-        answer = answered(collector, collector.find(self.task), self.request)
+        answer = answered(collector, collector.find(self.task), self.request, self.query)
         # Writing a large answer would hold up the server for milliseconds.
         return as_json(answer.to_dict()) if self.as_json else answer
 
 
 @dataclass(frozen=True)
-class CorrectionOrder:
-    """The answer of a task after the corrections that its alarms call for."""
+class AnswerOrder:
+    """The answer of a task, after the corrections that its alarms call for if it is defended.
+
+    It comes as it is kept once reports are erased: the reports themselves stay in this process.
+    """
 
     task: str
+    defence: str = "none"
 
     def carried_out(self, collector: "Collector") -> Any:
-        return collector.answer(self.task, defence="auto")
+        outcome = collector.answer(self.task, defence=self.defence)
+        kept = outcome.kept()
+        return outcome if kept is None else kept
 
 
 class ProcessOrder(Protocol):
@@ -123,7 +134,7 @@ def _answered(collector: "Collector", order: ProcessOrder) -> Any:
     except SottovoceError as error:
         return error
     except MemoryError:
-        return UnavailableError("there is not enough memory for this query")
+        return UnavailableError("there is not enough memory for this query or answer")
     except Exception:
         logging.getLogger(__name__).exception("query")
         return SottovoceError("an error inside the collector")

@@ -1,7 +1,8 @@
-"""Queries in SQL and corrections in processes of their own: started when needed, ended in time.
+"""Queries in SQL and large answers in processes of their own: started when needed, ended in time.
 
 A query that takes longer than allowed, whose client has gone or whose server stops is ended with
 its process.  A process that was not needed for a while is ended too, because it holds reports.
+An answer may take as long as it needs: it is computed once, and kept.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ from sottovoce.collector.queries import QueryRequest, Released
 from sottovoce.collector.query_worker import (
     LENGTH,
     START,
-    CorrectionOrder,
+    AnswerOrder,
     Place,
     ProcessOrder,
     QueryOrder,
@@ -29,6 +30,7 @@ from sottovoce.collector.query_worker import (
 from sottovoce.engine.parquet import DEFAULT_MEMORY
 from sottovoce.errors import SottovoceError, UnavailableError
 from sottovoce.plans.tables.result import Explanation
+from sottovoce.sql.query import Query
 from sottovoce.web.problems import RequestError
 
 IDLE_SECONDS = 300.0
@@ -53,36 +55,44 @@ class QueryWorkers:
         self._idle: dict[_Worker, asyncio.TimerHandle] = {}
         self._busy: set[_Worker] = set()
 
-    async def answer(self, task: str, request: QueryRequest) -> Released | Explanation:
-        """Return the answer to a query, or how it would be answered."""
-        answer: Released | Explanation = await self._result(QueryOrder(task, request))
+    async def answer(
+        self, task: str, request: QueryRequest, query: Query | None = None
+    ) -> Released | Explanation:
+        """Return the answer to a query, or how it would be answered.
+
+        ``query`` is what the request was read as, if it has been read.
+        """
+        order = QueryOrder(task, request, query)
+        answer: Released | Explanation = await self._result(order, self._seconds)
         return answer
 
-    async def answer_json(self, task: str, request: QueryRequest) -> bytes:
+    async def answer_json(
+        self, task: str, request: QueryRequest, query: Query | None = None
+    ) -> bytes:
         """Return the same as JSON."""
-        text: bytes = await self._result(QueryOrder(task, request, as_json=True))
+        order = QueryOrder(task, request, query, as_json=True)
+        text: bytes = await self._result(order, self._seconds)
         return text
 
-    async def corrected(self, task: str) -> Outcome:
-        """Return the answer of a task after the corrections that its alarms call for."""
-        outcome: Outcome = await self._result(CorrectionOrder(task))
+    async def outcome(self, task: str, defence: str) -> Outcome:
+        """Return the answer of a task as it can be kept, however long it takes."""
+        outcome: Outcome = await self._result(AnswerOrder(task, defence), None)
         return outcome
 
-    async def _result(self, order: ProcessOrder) -> Any:
+    async def _result(self, order: ProcessOrder, seconds: float | None) -> Any:
+        """Return what a process makes of an order, within so many seconds if they are given."""
         worker = await self._worker()
         self._busy.add(worker)
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(seconds):
                 result = await worker.ask(order)
         except TimeoutError:
             worker.end()
-            raise RequestError(
-                "query-timeout", f"a query may take {self._seconds:g} seconds"
-            ) from None
+            raise RequestError("query-timeout", f"a query may take {seconds:g} seconds") from None
         except (OSError, EOFError):
             worker.end()
             raise UnavailableError(
-                "the process that answers queries ended, probably for want of memory"
+                "the process for queries and answers ended, probably for want of memory"
             ) from None
         except BaseException:  # nobody waits for the answer any more
             worker.end()
@@ -131,17 +141,20 @@ class _Worker:
     @classmethod
     async def start(cls, place: Place) -> "_Worker":
         ours, theirs = socket.socketpair()
+        starting = _Starting(theirs)
         try:
             # In a thread: on a busy machine it takes long until the new process runs, and the
             # event loop would wait for that with all uploads.
-            process = await asyncio.to_thread(_start_process, theirs)
+            process = await asyncio.to_thread(starting.start)
+            reader, writer = await asyncio.open_connection(sock=ours)
         except OSError as error:
             ours.close()
+            starting.give_up()
             raise UnavailableError("a process for queries cannot be started now") from error
         except BaseException:  # a process that is started all the same ends without this socket
             ours.close()
+            starting.give_up()
             raise
-        reader, writer = await asyncio.open_connection(sock=ours)
         writer.write(packed(place))
         return cls(process, reader, writer)
 
@@ -159,8 +172,35 @@ class _Worker:
         """End the process at once; another thread waits until it is gone."""
         with suppress(OSError):
             self.process.kill()
-        threading.Thread(target=self.process.wait, daemon=True).start()
+        _reap(self.process)
         self.writer.close()
+
+
+class _Starting:
+    """A process that is being started, which nobody may wait for any more."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._started: list[subprocess.Popen[bytes]] = []
+        self._is_given_up = False
+
+    def start(self) -> "subprocess.Popen[bytes]":
+        process = _start_process(self._connection)
+        self._started.append(process)
+        if self._is_given_up:
+            _reap(process)
+        return process
+
+    def give_up(self) -> None:
+        """Wait in another thread for the end of the process, whenever it starts."""
+        self._is_given_up = True
+        for process in self._started:
+            _reap(process)
+
+
+def _reap(process: "subprocess.Popen[bytes]") -> None:
+    """Wait until a process is gone, in another thread."""
+    threading.Thread(target=process.wait, daemon=True).start()
 
 
 def _start_process(connection: socket.socket) -> "subprocess.Popen[bytes]":

@@ -24,6 +24,7 @@ from sottovoce.web.problems import RequestError
 
 LOWEST_LEVEL = 0.5
 HIGHEST_LEVEL = 0.9999
+MAX_BINS = 1_000
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,8 @@ class Wanted:
     """How somebody wants to see an answer; ``marginal`` names the attributes of a joint table.
 
     ``fakes`` is the share of false reports that bounds should allow for, ``defence`` what is done
-    about reports that cannot be honest.
+    about reports that cannot be honest.  ``bins`` is into how many groups at most the numbers of a
+    long range are put; None keeps every number.
     """
 
     method: str = "none"
@@ -39,6 +41,7 @@ class Wanted:
     marginal: tuple[str, ...] = ()
     fakes: float | None = None
     defence: str = "none"
+    bins: int | None = None
 
     def check(self, plan: Plan) -> None:
         """Refuse what an outcome of the plan cannot be shown as."""
@@ -70,6 +73,16 @@ def level_of(text: str) -> float:
     return level
 
 
+def bins_of(text: str) -> int | None:
+    """Return how many bins somebody wants at most; nothing is no bins."""
+    if not text:
+        return None
+    bins = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
+    if not 2 <= bins <= MAX_BINS:
+        raise ParameterError(f"`bins` must be a whole number from 2 to {MAX_BINS:,}")
+    return bins
+
+
 @dataclass(frozen=True, eq=False)
 class Release:
     """An answer as it may be shown: ``content`` is plain data with everything else left out."""
@@ -99,17 +112,23 @@ class Release:
         self._outcome.plot(path)
 
 
-def released(collector: Collector, published: Published, wanted: Wanted) -> Release:
-    """Return the answer of a task as it may be shown, or refuse it whole."""
+def released(
+    collector: Collector, published: Published, wanted: Wanted, outcome: Outcome | None = None
+) -> Release:
+    """Return the answer of a task as it may be shown, or refuse it whole.
+
+    An ``outcome`` that was computed elsewhere is not computed again.
+    """
     plan = published.task.plan
-    outcome = collector.answer(published.record.name, defence=wanted.defence)
+    if outcome is None:
+        outcome = collector.answer_of(published, defence=wanted.defence)
     wanted.check(plan)
     if wanted.marginal:
         outcome = plan.select(outcome, wanted.marginal)
     outcome = outcome.at(wanted.level, fakes=wanted.fakes)
     if wanted.method != "none":
         outcome = outcome.postprocess(wanted.method)
-    content = refuse_withheld(release(outcome, published.collection))
+    content = refuse_withheld(release(outcome, published.collection, wanted.bins))
     alarms = alarms_of(collector, published)
     return Release({**content, "alarms": alarms} if alarms else content, outcome)
 
@@ -136,27 +155,28 @@ def released_integrity(collector: Collector, published: Published) -> dict[str, 
     }
 
 
-def released_views(collector: Collector, published: Published, names: Sequence[str]) -> SideViews:
+def released_views(published: Published, outcome: Outcome, names: Sequence[str]) -> SideViews:
     """Return what is shown beside the rows of an answer; nothing where too few users answered."""
-    outcome = collector.answer(published.record.name)
     return outcome.views(names) if outcome.users >= published.collection.minimum else SideViews()
 
 
-def release(outcome: Outcome, collection: Collection) -> dict[str, Any]:
+def release(outcome: Outcome, collection: Collection, bins: int | None = None) -> dict[str, Any]:
     """Return an outcome as plain data, without the parts that rest on too few users.
 
-    A part with fewer users than the minimum is only its name and ``suppressed``; so is a value
-    whose estimate is below the crowd.
+    A part with fewer users than the minimum is only its name and ``suppressed``; so is a value, or
+    a bin of values, whose estimate is below the crowd.
     """
     if not outcome.single:
-        by_name = {name: release(part, collection) for name, part in outcome.questions().items()}
+        by_name = {
+            name: release(part, collection, bins) for name, part in outcome.questions().items()
+        }
         return {"name": outcome.name, "minimum": collection.minimum, "answers": by_name}
     if outcome.users < collection.minimum:
         withheld = {"name": outcome.name, "minimum": collection.minimum}
         return {**withheld, "suppressed": True, "rows": []}
     content = outcome.to_dict()
     crowd = collection.crowd if outcome.counts_people else 0
-    rows = _rows(content["rows"], crowd)
+    rows = _rows(content["rows"] if bins is None else outcome.bands(bins), crowd)
     return {**content, "minimum": collection.minimum, "suppressed": False, "rows": rows}
 
 
