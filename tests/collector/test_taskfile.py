@@ -412,6 +412,62 @@ def test_an_error_says_where_reading_stopped(content, toml, place):
         taskfile.read(content, toml=toml)
 
 
+HISTOGRAM = """kind = "histogram"
+domain = [
+  "kind",
+  "b",
+]"""
+FILE = f"""
+name = "x"                       # kind, qota
+epsilon = 1.0
+
+[plan]
+{HISTOGRAM}
+
+[collection]
+quota = 500
+"""
+WRONG = {  # what is written instead of what, and the line that is wrong
+    "a kind": ('kind = "histogram"', 'kind = "histogramm"', 6),
+    "a missing kind": ('kind = "histogram"', "", 5),
+    "a setting of the collection": ("quota = 500", "qota = 500", 13),
+    "a value of the collection": ("quota = 500", "quota = -5", 13),
+    "a setting of the plan": ("[collection]", "mechanisn = 3\n[collection]", 12),
+    "a value of the plan": (HISTOGRAM, 'kind = "mean"\nlow = "low"', 7),
+    "a missing setting of the plan": (HISTOGRAM, 'kind = "dbs"\ndomain = ["a", "b"]', 5),
+    "labels of the plan": ('"b",', '"kind"', 5),
+    "an entry of the file": ("epsilon = 1.0", "epsilon = 1.0\nqota = 5", 4),
+    "a name": ('name = "x" ', 'name = ""', 2),
+}
+
+
+def wrong(what):
+    right, mistake, line = WRONG[what]
+    assert FILE.count(right) == 1
+    return FILE.replace(right, mistake), line
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_an_error_names_the_line_of_its_entry(what):
+    content, line = wrong(what)
+    with pytest.raises((ParameterError, CodecError), match=rf"^line {line} of the task file: "):
+        taskfile.read(content, toml=True)
+
+
+def test_an_inline_table_stands_on_one_line():
+    content = FILE.replace("[collection]\nquota = 500", "")
+    content = f"collection = {{grace = 3, minimum = 1}}{content}"
+    with pytest.raises(ParameterError, match=r"^line 1 of the task file: `minimum` must"):
+        taskfile.read(content, toml=True)
+
+
+def test_an_error_names_the_line_of_its_entry_in_json():
+    content = json.dumps(plain(collection={"quota": 500, "qota": 3}), indent=1)
+    line = content.split("\n").index('  "qota": 3') + 1
+    with pytest.raises(CodecError, match=rf"^line {line} of .*`quota`\?$"):
+        taskfile.read(content, toml=False)
+
+
 @pytest.mark.parametrize("depth", [300, 900, 950, 980])
 def test_a_deep_table_is_refused_and_not_a_crash(depth):
     for start, end in (("[", "]"), ('{"a":', "}")):

@@ -56,12 +56,13 @@ import inspect
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from sottovoce.collector import shuffle_table
+from sottovoce.collector import entry_lines, shuffle_table
 from sottovoce.core.suggestion import did_you_mean
 from sottovoce.domains.base import domain_from_short
 from sottovoce.errors import CodecError, ParameterError
@@ -75,6 +76,9 @@ _ENTRIES = {
     *("name", "epsilon", "description", "declares", "distinct"),
     *("plan", "collection", "shuffle"),
 }
+
+# What constructors raise for settings that a file may have.
+_REFUSALS = (TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 CollectorKey = Callable[[], str]  # returns the long-term public key of a collector (base64url)
 
@@ -108,7 +112,23 @@ def parse(text: str, *, toml: bool, collector_key: CollectorKey | None = None) -
     content = _parsed(text, toml=toml)
     if not toml and "version" in content:
         return codec.task(codec.parse(text))
-    return _task(content, collector_key)
+    try:
+        return _task(content, collector_key)
+    except _RefusedEntry as refused:
+        error = refused.error
+        line = entry_lines.line_of(text, refused.path, toml=toml)
+        if line is not None:
+            error.args = (f"line {line} of the task file: {error}",)
+        raise error from None
+
+
+class _RefusedEntry(Exception):  # noqa: N818 - never leaves this module
+    """Why a file is refused, and the path to the entry that it is about."""
+
+    def __init__(self, error: Exception, *path: str) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.path = path
 
 
 def _parsed(text: str, *, toml: bool) -> Mapping[str, Any]:
@@ -133,18 +153,20 @@ def _task(content: Mapping[str, Any], collector_key: CollectorKey | None) -> Tas
     for entry in ("name", "epsilon", "plan"):
         if entry in needed - set(content):
             raise CodecError(f"a task file must have the entry `{entry}`")
-    _check_known("a task file", content, _ENTRIES)
+    _check_known("a task file", content, _ENTRIES, ())
     tables = [content["plan"], content.get("collection", {}), content.get("shuffle", {})]
     epsilon = content.get("epsilon")
     if not all(isinstance(table, dict) for table in tables) or isinstance(epsilon, (bool, list)):
         raise CodecError("`plan`, `collection` and `shuffle` must be tables, `epsilon` a number")
     rest = {key: content[key] for key in ("description", "declares", "distinct") if key in content}
-    try:
-        collection = _built(Collection, tables[1], {setting.name for setting in fields(Collection)})
+    with _about((), content):
+        known = {setting.name for setting in fields(Collection)}
+        collection = _built(Collection, tables[1], known, "collection")
         plan = _plan(dict(tables[0]))
         local = None if epsilon is None else float(epsilon)
         if "shuffle" in content:
-            wishes = shuffle_table.wishes(tables[2], collector_key)
+            with _about(("shuffle",), tables[2]):
+                wishes = shuffle_table.wishes(tables[2], collector_key)
             settled = settle(plan, local, wishes)
             plan = settled.plan
             local = settled.epsilon
@@ -152,18 +174,21 @@ def _task(content: Mapping[str, Any], collector_key: CollectorKey | None) -> Tas
         if local is None:
             raise CodecError("`epsilon` must be a number")
         return Task(content["name"], plan, local, collection=collection, **rest)
-    except (TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
-        raise _stated(error) from None
 
 
 def _plan(entries: dict[str, Any]) -> Plan:
     kind = entries.pop("kind", None)
     if not isinstance(kind, str):
-        raise CodecError("`plan` must have a `kind`")
+        raise _RefusedEntry(CodecError("`plan` must have a `kind`"), "plan")
     plan_class = _plan_class(kind)
     known = set(inspect.signature(plan_class).parameters)
-    settings = {key: _value(value) for key, value in plan_class.check_settings(entries).items()}
-    plan: Plan = _built(plan_class, settings, known)
+    with _about(("plan",), entries):
+        checked = plan_class.check_settings(entries)
+    settings = {}
+    for key, value in checked.items():
+        with _about(("plan", key), ()):
+            settings[key] = _value(value)
+    plan: Plan = _built(plan_class, settings, known, "plan")
     return plan
 
 
@@ -174,10 +199,13 @@ def _plan_class(kind: str) -> type[Plan]:
         known = [plan.kind for plan in Plan.kinds.classes()]
         suggestion = did_you_mean(kind, known)
         kinds = ", ".join(known)
-        raise ParameterError(f"{error}; `plan.kind` must be one of {kinds}.{suggestion}") from None
+        refusal = ParameterError(f"{error}; `plan.kind` must be one of {kinds}.{suggestion}")
+        raise _RefusedEntry(refusal, "plan", "kind") from None
 
 
-def _check_known(owner: str, entries: Iterable[str], known: set[str]) -> None:
+def _check_known(
+    owner: str, entries: Iterable[str], known: set[str], path: tuple[str, ...]
+) -> None:
     """Refuse an entry that is not known, and name the one that was probably meant.
 
     The entry itself is not shown: over HTTP an error repeats nothing of a request.
@@ -185,7 +213,23 @@ def _check_known(owner: str, entries: Iterable[str], known: set[str]) -> None:
     for entry in sorted(set(entries) - known):
         names = ", ".join(sorted(known))
         suggestion = did_you_mean(entry, known)
-        raise CodecError(f"{owner} has an unknown entry; it may have {names}.{suggestion}")
+        refusal = CodecError(f"{owner} has an unknown entry; it may have {names}.{suggestion}")
+        raise _RefusedEntry(refusal, *path, entry)
+
+
+@contextmanager
+def _about(path: tuple[str, ...], entries: Iterable[str]) -> Iterator[None]:
+    """Say which entry an error is about: one of some entries of a table, or the whole table.
+
+    Errors begin with the name of the setting that is wrong.
+    """
+    try:
+        yield
+    except _REFUSALS as error:
+        stated = _stated(error)
+        named = re.match(r"`(\w+)`", str(stated))
+        entry = [named[1]] if named is not None and named[1] in entries else []
+        raise _RefusedEntry(stated, *path, *entry) from None
 
 
 def _value(value: Any) -> Any:
@@ -200,8 +244,8 @@ def _value(value: Any) -> Any:
     return {key: _value(entry) for key, entry in value.items()}
 
 
-def _built(cls: Any, settings: Mapping[str, Any], known: set[str]) -> Any:
-    _check_known(f"`{cls.__name__}`", settings, known)
+def _built(cls: Any, settings: Mapping[str, Any], known: set[str], table: str) -> Any:
+    _check_known(f"`{cls.__name__}`", settings, known, (table,))
     required = [
         name
         for name, parameter in inspect.signature(cls).parameters.items()
@@ -209,15 +253,14 @@ def _built(cls: Any, settings: Mapping[str, Any], known: set[str]) -> Any:
     ]
     for name in required:
         if name not in settings:
-            raise CodecError(f"`{cls.__name__}` must have the entry `{name}`")
-    try:
+            refusal = CodecError(f"`{cls.__name__}` must have the entry `{name}`")
+            raise _RefusedEntry(refusal, table)
+    with _about((table,), settings):
         return cls(**settings)
-    except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise _stated(error) from None
 
 
 def _stated(error: Exception) -> Exception:
     """Return an error that states a rule: ours as it is, one of Python as a matter of types."""
     if isinstance(error, (ParameterError, CodecError)):
         return error
-    return ParameterError("a setting of the task file has the wrong type or is far out of range")
+    return ParameterError("a setting has the wrong type or is far out of range")
