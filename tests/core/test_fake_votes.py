@@ -9,7 +9,8 @@ import pytest
 
 from accounting import laws
 from sottovoce.core.estimate import Estimate
-from sottovoce.core.fake_votes import FakeCount, FakeVotes, NoiseWithFakes
+from sottovoce.core.fake_count import FakeCount
+from sottovoce.core.fake_votes import FakeVotes, NoiseWithFakes
 from sottovoce.core.noise import SetNoise
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.mechanisms.grr import GRR
@@ -291,13 +292,3 @@ def test_fake_votes_are_those_of_the_two_numbers_of_a_blanket():
     assert votes.vote == pytest.approx(0.6)
     assert votes.variance == pytest.approx(0.4 * 0.6 / 0.0625)
     assert votes.common == pytest.approx(0.4 * (0.1 - 0.4) / 0.0625)
-
-
-def test_the_number_of_fakes_is_known_for_as_many_people_as_can_be_counted():
-    """Near its centre the law is normal: the mean solves the odds, within a part in a million."""
-    reports, people, fakes, odds = 10**9, 9 * 10**8, 10**9, 0.7
-    mean = FakeCount.among(reports, people, fakes, odds).mean
-    there = mean * (people - reports + mean)
-    assert there / ((reports - mean) * (fakes - mean)) == pytest.approx(odds, rel=1e-6)
-    with pytest.raises(ParameterError, match="more than 2,147,483,647 messages"):
-        FakeCount.among(10**9, 2 * 10**9, 10**9, odds)

@@ -9,13 +9,8 @@ with probability ``overlap``.  Its vote for a value therefore has
     covariance    = share (overlap - share) / (p - q)^2        with its vote for another value
 
 Where coins deal people and fakes to groups, nobody knows how many of the N_j reports of a group are
-fakes.  If a person is in the group with probability a and a fake with probability b, the number of
-fakes among N_j reports follows Fisher's noncentral hypergeometric law with the odds
-
-    b (1 - a) / (a (1 - b))
-
-which is the hypergeometric law where a = b.  Let m be its mean and h its variance, and let f be the
-share of people who hold a value.  With V the sum of the votes of all N_j reports,
+fakes.  Let m be the mean of what is known of their number and h its variance (``fake_count.py``),
+and let f be the share of people who hold a value.  With V the sum of the votes of all N_j reports,
 
     V - m u          has the mean       (N_j - m) f
                      and the variance   noise of (N_j - m) people + m Var[fake] + h (f - u)^2
@@ -33,48 +28,12 @@ import numpy as np
 
 from sottovoce.arrays import Floats, Ints
 from sottovoce.core.estimate import Estimate
+from sottovoce.core.fake_count import FakeCount
 from sottovoce.core.noise import Noise, VoteVariance
 from sottovoce.core.support_law import Sampled, SupportLaw
-from sottovoce.errors import NoDataError, ParameterError
+from sottovoce.errors import NoDataError
 from sottovoce.maths.coin_sums import Coins
 from sottovoce.maths.normal import upper_quantile
-
-MAX_DEALT = (1 << 31) - 1  # people and fakes: SciPy counts them in 32 bits
-
-
-@dataclass(frozen=True)
-class FakeCount:
-    """How many reports of a group are fakes: the mean and the variance of what is known of it."""
-
-    mean: float
-    variance: float = 0.0
-
-    @classmethod
-    def among(cls, reports: int, people: int, fakes: int, odds: float = 1.0) -> "FakeCount":
-        """Return how many of the ``reports`` of a group are fakes.
-
-        Coins dealt all ``people`` and ``fakes`` to groups; ``odds`` are those of a fake to be in
-        this group, relative to those of a person.
-
-        >>> FakeCount.among(reports=50, people=80, fakes=20)
-        FakeCount(mean=10.0, variance=4.040404040404041)
-        """
-        everybody = people + fakes
-        if reports == everybody:
-            return cls(float(fakes))
-        if odds == 1:
-            share = fakes / everybody
-            left_out = (everybody - reports) / (everybody - 1)
-            return cls(reports * share, reports * share * (1 - share) * left_out)
-        if everybody > MAX_DEALT:
-            raise ParameterError(
-                f"a round of more than {MAX_DEALT:,} messages may have no fakes if its questions"
-                " differ in how well they hide"
-            )
-        from scipy.stats import nchypergeom_fisher
-
-        law = nchypergeom_fisher(everybody, fakes, reports, odds)
-        return cls(float(law.mean()), float(law.var()))
 
 
 @dataclass(frozen=True)
@@ -241,6 +200,14 @@ class SupportLawWithFakes(SupportLaw):
 
     count: FakeCount
     vote: float
+
+    @property
+    def fake_count(self) -> FakeCount:
+        return self.count
+
+    @property
+    def fake_vote(self) -> float:
+        return self.vote
 
     @property
     def fake_chance(self) -> float:

@@ -31,6 +31,7 @@ from math import sqrt
 import numpy as np
 
 from sottovoce.arrays import Floats
+from sottovoce.core.fake_count import FakeCount
 from sottovoce.maths import binomial
 from sottovoce.maths.coin_sums import Coins
 from sottovoce.maths.normal import upper_quantile
@@ -86,6 +87,16 @@ class SupportLaw:
     def gap(self) -> float:
         """Return p - q, what one holder adds to the expected supports."""
         return self.p - self.q
+
+    @property
+    def fake_count(self) -> FakeCount:
+        """Return how many of the reports are fakes."""
+        return FakeCount(0.0)
+
+    @property
+    def fake_vote(self) -> float:
+        """Return the mean vote of a fake."""
+        return 0.0
 
     def supports(self, votes: Floats, users: int) -> Floats:
         """Return how many reports support a value that has these votes."""

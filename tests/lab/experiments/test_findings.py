@@ -5,16 +5,24 @@ import pytest
 
 from sottovoce.core.support_law import SupportLaw
 from sottovoce.lab.experiments.findings import (
+    GENUINE_USERS,
+    SEARCH_KINDS,
+    SearchCounts,
+    count_searches,
     coverages,
     false_findings,
     false_search_findings,
     method_losses,
+    paired_gain,
+    search_baskets,
     search_coverage,
     shapes,
     support_law,
 )
+from sottovoce.lab.populations.transactions import Transactions
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.oue import OUE
+from sottovoce.plans.itemsets.top_items import TopItems
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
@@ -48,6 +56,38 @@ def test_the_rows_of_searches_cover():
     assert found.false[1] == 0
     assert found.selected > 0.9
     assert found.plain < 0.5
+
+
+@pytest.mark.parametrize("name", SEARCH_KINDS)
+@pytest.mark.parametrize("users", [1000, GENUINE_USERS + 1])
+def test_searches_that_are_run_keep_the_promise_and_normal_thresholds_do_not(name, users):
+    """Of genuine reports and of drawn sums: at most 1 in 20 is promised, and 5 sigma more pass."""
+    counts = count_searches(SEARCH_KINDS[name], users, 6.0, 24)
+    print(f"{counts.false} of 24 searches have a false finding, by normal laws {counts.normal}")
+    promised = 24 * 0.05
+    assert counts.false <= promised + 5 * np.sqrt(promised * 0.95)
+    assert counts.normal > 8  # the broken twin
+    assert counts.covered > 0.9
+
+
+def test_the_interval_of_a_chance_is_that_of_clopper_and_pearson():
+    low, high = SearchCounts(searches=20, false=0, normal=0, covered=1.0).false_range()
+    assert low == 0
+    assert high == pytest.approx(1 - 0.025 ** (1 / 20))
+
+
+def test_gains_are_paired():
+    mean, half_width = paired_gain((0.9, 0.7, 1.0, 0.8), (0.5, 0.5, 0.5, 0.5))
+    assert mean == pytest.approx(0.35)
+    assert half_width == pytest.approx(3.182 * np.std([0.4, 0.2, 0.5, 0.3], ddof=1) / 2, rel=1e-3)
+
+
+def test_rows_of_baskets_cover():
+    baskets = Transactions(3000, 40, 4.0, 1.1).baskets(1)
+    found = search_baskets(TopItems(range(40), 5), baskets, 2.0, 4)
+    assert len(found.covered) == 4
+    assert np.mean(found.covered) > 0.8
+    assert found.error < 1000
 
 
 def test_exact_intervals_cover_where_normal_ones_do_not():

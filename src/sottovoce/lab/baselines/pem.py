@@ -26,26 +26,21 @@ from sottovoce.core.settings import instance, whole
 from sottovoce.domains.base import Domain
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.strings import Strings
-from sottovoce.encodings.segment import Segment
 from sottovoce.errors import NoDataError, ParameterError
-from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.plans.heavy_hitters import prefixes
-from sottovoce.plans.heavy_hitters.sought_values import (
-    MAX_KEPT,
-    check_threshold,
-    sought_values,
-)
+from sottovoce.plans.heavy_hitters.search_plan import SearchPlan
+from sottovoce.plans.heavy_hitters.sought_values import MAX_KEPT, check_threshold
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collected import Blocks, Collected
 from sottovoce.tasks.plan import Plan
-from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
 
 MAX_CANDIDATES = 1 << 24  # estimated in all: the counts of a group must fit in memory
 
 
 @dataclass(frozen=True, init=False)
-class PrefixExtending(Plan, kind="published pem", wire=False):
+class PrefixExtending(SearchPlan, Plan, kind="published pem", wire=False):
     """Find the ``top`` values, or all that more than a share ``threshold`` of people hold.
 
     Fewer ``groups`` lose fewer values; by default there are as few as a budget of ``queries``
@@ -54,8 +49,6 @@ class PrefixExtending(Plan, kind="published pem", wire=False):
     >>> PrefixExtending(Strings(20)).lengths[:4]
     (4, 16, 28, 40)
     """
-
-    takes_fakes = True
 
     domain: Bits | Strings
     top: int
@@ -104,11 +97,8 @@ class PrefixExtending(Plan, kind="published pem", wire=False):
     def step(self, collected: Collected) -> Round | Answer:
         if collected.rounds:
             return self._answer(collected)
-        questions = [self._question(collected.epsilon, length) for length in self.lengths[1:]]
+        questions = [self.question_about(collected.epsilon, length) for length in self.lengths[1:]]
         return Round(0, Choice(tuple(questions)))
-
-    def _question(self, epsilon: float, length: int) -> Question:
-        return Question(AffinePrefix(epsilon, 1 << length), Segment(self.domain.bits, 0, length))
 
     def _answer(self, collected: Collected) -> Answer:
         kept: tuple[int, ...] = (0,)
@@ -143,11 +133,6 @@ class PrefixExtending(Plan, kind="published pem", wire=False):
             kept = tuple(sorted(blocks[index] for index in best))
             shorter = length
         return None
-
-    def cell_label(self, asked: Round, address: Address, cell: int) -> str:
-        if address.member == self.groups - 1:
-            return self.domain.shown(cell)
-        return f"prefix {cell:0{self.lengths[address.member + 1]}b}"
 
     def _robust_to(
         self,
@@ -203,16 +188,6 @@ class PrefixExtending(Plan, kind="published pem", wire=False):
             "candidates": candidates,
             "sensitivity": prefixes.sensitivity(last.epsilon, strangers, users),
         }
-
-    @property
-    def methods(self) -> tuple[str, ...]:
-        """Return the methods for candidates: their shares do not sum to 1."""
-        from sottovoce.postprocess.apply import methods
-
-        return ("none", *methods(whole_domain=False, equal_errors=False))
-
-    def sought(self, values: Any) -> dict[str, int]:
-        return sought_values(self.domain, values, self.top, self.threshold)
 
 
 @dataclass(frozen=True)

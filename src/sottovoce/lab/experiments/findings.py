@@ -2,12 +2,15 @@
 
 python -m sottovoce.lab.experiments.findings > docs/evidence/findings.md
 
-False findings and coverage are computed from the law of supports, without any sampling.  Rows of
-searches are drawn from that law, and those of baskets are simulated.
+False findings and coverage are computed from the law of supports, without any sampling.  Searches
+are run as well: with genuine reports of up to ``GENUINE_USERS`` people, and with sums drawn from
+their exact law (``lab/aggregate.py``) of more.  Searches in baskets are simulated.  With
+``--kept FILE`` an interrupted run goes on where it ended.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from math import ceil, expm1, log1p, sqrt
 from typing import Any
 
@@ -18,9 +21,12 @@ from sottovoce.core.estimate import Estimate
 from sottovoce.core.support_law import Sampled, SupportLaw
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.sets import JOINT
+from sottovoce.domains.strings import Strings
 from sottovoce.lab.aggregate import draw_answer
 from sottovoce.lab.experiments.consistency.experiment import METHODS, ConsistencyExperiment
+from sottovoce.lab.experiments.measured_once import MeasuredOnce, from_arguments
 from sottovoce.lab.populations.item_frequencies import WORDS
+from sottovoce.lab.populations.real_tables import baskets as real_baskets
 from sottovoce.lab.populations.transactions import Transactions
 from sottovoce.lab.simulate import simulate
 from sottovoce.maths import binomial
@@ -42,7 +48,13 @@ LEVEL = 0.95
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 SEARCH_BITS = 24
 SEARCHES = 10  # whose rows are compared with the truth
+MANY_SEARCHES = 1000  # that are counted if they have a false finding
+GENUINE_USERS = 10_000  # reports of so many people at most are made one by one
+QUERIES = 1 << 18  # the candidates of a search that is run many times
+REAL_SEARCHES = 40  # in real baskets
+GENERATED_SEARCHES = 10  # in baskets that are generated
 _HELD = 0xC0FFEE
+_WORD = "the"
 
 
 # --- findings ---------------------------------------------------------------------------------
@@ -119,7 +131,7 @@ def search_coverage(users: int, epsilon: float, runs: int = SEARCHES) -> SearchC
         answer: Any = draw_answer(task, {_HELD: users}, seed)
         estimate = answer.estimate
         truth = np.where(np.array(answer.labels) == plan.domain.shown(_HELD), users, 0)
-        found = (estimate.totals >= normal_threshold(estimate), estimate.significant())
+        found = (estimate.totals >= normal_thresholds(estimate), estimate.significant())
         false[seed] = [bool((rows & (truth == 0)).any()) for rows in found]
         plain = replace(estimate, tested=0)
         covered.append([_covered(plain, truth), _covered(estimate, truth)])
@@ -128,17 +140,77 @@ def search_coverage(users: int, epsilon: float, runs: int = SEARCHES) -> SearchC
     return SearchCoverage(float(rates[0]), float(rates[1]), (float(wrong[0]), float(wrong[1])))
 
 
-def normal_threshold(estimate: Estimate) -> float:
-    """Return the threshold of a normal law with the variance of a value that nobody holds."""
-    unheld = estimate.noise.variances(np.zeros(1), estimate.users)[0]
+def normal_thresholds(estimate: Estimate) -> Floats:
+    """Return the thresholds of normal laws with the variance of a value that nobody holds."""
+    unheld = estimate.noise.unheld_variances(estimate.votes, estimate.users)
     tests = estimate.tested or len(estimate.votes)
-    return float(upper_quantile(ALPHA / tests) * estimate.scale * np.sqrt(unheld))
+    return np.asarray(upper_quantile(ALPHA / tests) * estimate.scale * np.sqrt(unheld))
 
 
 def _covered(estimate: Estimate, truth: Ints) -> float:
     """Return the share of rows whose interval contains the truth."""
     low, high = estimate.interval(LEVEL)
     return float(((low <= truth) & (truth <= high)).mean())
+
+
+@dataclass(frozen=True)
+class SearchKind:
+    """A search, and the one value that everybody holds, with its label in answers."""
+
+    plan: HeavyHitters
+    held: Any
+    label: str
+
+
+SEARCH_KINDS: Mapping[str, SearchKind] = {
+    "bits": SearchKind(
+        HeavyHitters(Bits(SEARCH_BITS), 16, queries=QUERIES), _HELD, Bits(SEARCH_BITS).shown(_HELD)
+    ),
+    "texts": SearchKind(HeavyHitters(Strings(6), 16, queries=QUERIES), _WORD, _WORD),
+}
+
+
+@dataclass(frozen=True)
+class SearchCounts:
+    """How many searches have a false finding, by the product's thresholds and by normal ones.
+
+    ``covered`` is the share of all rows whose interval contains the truth.
+    """
+
+    searches: int
+    false: int
+    normal: int
+    covered: float
+
+    def false_range(self, level: float = LEVEL) -> tuple[float, float]:
+        """Return an interval of the chance of a false finding (Clopper and Pearson)."""
+        from scipy.stats import binomtest
+
+        chance = binomtest(self.false, self.searches).proportion_ci(level, "exact")
+        return float(chance.low), float(chance.high)
+
+
+def count_searches(kind: SearchKind, users: int, epsilon: float, runs: int) -> SearchCounts:
+    """Run searches where everybody holds one value, and count those with a false finding."""
+    task = Task("search", kind.plan, epsilon=epsilon)
+    false = np.zeros((runs, 2), bool)
+    covered = []
+    for seed in range(runs):
+        answer = _run_search(task, kind.held, users, seed)
+        estimate = answer.estimate
+        truth = np.where(np.array(answer.labels) == kind.label, users, 0)
+        found = (estimate.significant(), estimate.totals >= normal_thresholds(estimate))
+        false[seed] = [bool((rows & (truth == 0)).any()) for rows in found]
+        covered.append(_covered(estimate, truth))
+    counts = false.sum(axis=0).tolist()
+    return SearchCounts(runs, counts[0], counts[1], float(np.mean(covered)))
+
+
+def _run_search(task: Task, held: Any, users: int, seed: int) -> Any:
+    """Return the answer of a search, of genuine reports if there are few people."""
+    if users > GENUINE_USERS:
+        return draw_answer(task, {held: users}, seed)
+    return simulate(task, [held] * users, seed=seed)
 
 
 # --- intervals --------------------------------------------------------------------------------
@@ -197,17 +269,21 @@ def _coverage(
 
 
 @dataclass(frozen=True)
-class BasketErrors:
-    """Coverage of all rows, and the root mean squared error of their counts."""
+class BasketSearches:
+    """Of every search: the coverage of its rows, and the squared error of their counts."""
 
-    covered: float
-    error: float
+    covered: tuple[float, ...]
+    squares: tuple[float, ...]
     padded_to: float
 
+    @property
+    def error(self) -> float:
+        """Return the root mean squared error of the counts."""
+        return sqrt(float(np.mean(self.squares)))
 
-def basket_errors(plan: Any, population: Transactions, epsilon: float, runs: int) -> BasketErrors:
+
+def search_baskets(plan: Any, baskets: Baskets, epsilon: float, runs: int) -> BasketSearches:
     """Return how often the rows of searches in baskets cover the truth."""
-    baskets = population.baskets(1)
     people: Any = baskets
     task = Task("baskets", plan, epsilon=epsilon)
     covered = []
@@ -217,11 +293,23 @@ def basket_errors(plan: Any, population: Transactions, epsilon: float, runs: int
         answer: Any = simulate(task, people, seed=seed)
         truth = np.array([_holders(baskets, label) for label in answer.labels])
         covered.append(_covered(answer.estimate, truth))
-        squares.append(((answer.estimate.totals - truth) ** 2).mean())
+        squares.append(float(((answer.estimate.totals - truth) ** 2).mean()))
         padded.append(answer.details["padded_to"])
-    return BasketErrors(
-        float(np.mean(covered)), float(np.sqrt(np.mean(squares))), float(np.mean(padded))
-    )
+    return BasketSearches(tuple(covered), tuple(squares), float(np.mean(padded)))
+
+
+def paired_gain(after: Sequence[float], before: Sequence[float]) -> tuple[float, float]:
+    """Return the mean difference, and half the width of its interval over the searches.
+
+    >>> paired_gain((0.9, 0.8, 1.0), (0.4, 0.3, 0.5))
+    (0.5, 0.0)
+    """
+    from scipy.stats import t
+
+    differences = np.array(after) - np.array(before)
+    spread = float(differences.std(ddof=1)) / sqrt(len(differences))
+    half_width = float(t.isf((1 - LEVEL) / 2, len(differences) - 1)) * spread
+    return round(float(differences.mean()), 12), round(half_width, 12)
 
 
 def _holders(baskets: Baskets, label: str) -> int:
@@ -294,17 +382,20 @@ _HEAD = """# Findings, intervals and choices: what was measured
 
 Printed by `python -m sottovoce.lab.experiments.findings`. *Normal* is a normal law with the right
 variance, *exact* the law of supports that the product uses ([decision
-0046](../decisions/0046-exact-findings.md)).
+0046](../decisions/0046-exact-findings.md), for texts [decision
+0083](../decisions/0083-the-law-of-pooled-counts.md)). Gains have 95 % intervals over the searches,
+paired by seed; figures that are computed rather than sampled have none.
 """
 
 
-def page() -> str:
-    """Return the page as Markdown."""
-    parts = (_findings(), _searches(), _intervals(), _baskets(), _methods())
-    return "\n".join([_HEAD, *(line for part in parts for line in part)]) + "\n"
+def page(kept: MeasuredOnce | None = None) -> str:
+    """Return the page as Markdown; pieces of it may have been measured before."""
+    pieces = kept or MeasuredOnce()
+    parts = (_findings, _searches, _many_searches, _intervals, _generated, _real, _methods)
+    return "\n".join([_HEAD, *(line for part in parts for line in part(pieces))]) + "\n"
 
 
-def _findings() -> Iterator[str]:
+def _findings(kept: MeasuredOnce) -> Iterator[str]:
     yield "## False findings of a histogram\n"
     yield "The chance of any false finding where everybody holds one of the values; 5 % is"
     yield "promised.  Computed, not sampled. *Raised*: the exact threshold over the normal one.\n"
@@ -318,8 +409,8 @@ def _findings() -> Iterator[str]:
                 yield _row([*cells, f"{found.raised:.3f}"])
 
 
-def _searches() -> Iterator[str]:
-    yield "\n## Searches for heavy hitters\n"
+def _searches(kept: MeasuredOnce) -> Iterator[str]:
+    yield "\n## Searches for heavy hitters: computed\n"
     yield f"The 16 most frequent of 2^{SEARCH_BITS} values are sought; everybody holds one of them,"
     yield "so that 15 of 16 rows are noise. The chance of a false finding is computed; coverage is"
     yield f"that of {SEARCHES} searches drawn from the law of sums. *Plain*: intervals that ignore"
@@ -329,14 +420,57 @@ def _searches() -> Iterator[str]:
     )
     for users in (1000, 10_000, 100_000, 1_000_000):
         for epsilon in EPSILONS:
-            found = false_search_findings(users, epsilon)
-            false = [f"{100 * chance:.2f} %" for chance in (found.normal, found.exact)]
-            rows = search_coverage(users, epsilon)
-            covered = [f"{rows.plain:.3f}", f"{rows.selected:.3f}"]
-            yield _row([f"{users:,}", f"{epsilon:g}", *false, *covered])
+            yield kept.piece(f"search {users} {epsilon:g}", partial(_search_row, users, epsilon))
 
 
-def _intervals() -> Iterator[str]:
+def _search_row(users: int, epsilon: float) -> str:
+    found = false_search_findings(users, epsilon)
+    false = [f"{100 * chance:.2f} %" for chance in (found.normal, found.exact)]
+    rows = search_coverage(users, epsilon)
+    covered = [f"{rows.plain:.3f}", f"{rows.selected:.3f}"]
+    return _row([f"{users:,}", f"{epsilon:g}", *false, *covered])
+
+
+def _many_searches(kept: MeasuredOnce) -> Iterator[str]:
+    yield "\n## Searches for heavy hitters: run\n"
+    yield f"Of {MANY_SEARCHES:,} searches, those with a false finding; at most 5 % are promised."
+    yield f"Everybody holds one of 2^{SEARCH_BITS} values (*bits*) or the text of six bytes at most"
+    yield f'"{_WORD}" (*texts*, which many groups count together). Reports of up to'
+    yield f"{GENUINE_USERS:,} people are genuine; of more people sums are drawn from their exact"
+    yield f"law. Searches have {QUERIES:,} candidates. *Chance*: 95 % interval of the chance of a"
+    yield "false finding. *Normal*: how many would have one by normal thresholds. *Covered*: the"
+    yield "share of all rows whose interval holds the truth.\n"
+    yield from _header(
+        ["values", "users", "reports", "epsilon", "false", "chance", "normal", "covered"]
+    )
+    total = 0
+    above = 0
+    for name in SEARCH_KINDS:
+        for users in (1000, 10_000, 100_000, 1_000_000):
+            for epsilon in EPSILONS:
+                counts = _kept_searches(kept, name, users, epsilon)
+                total += 1
+                above += counts.false_range()[0] > ALPHA
+                yield _many_searches_row(name, users, epsilon, counts)
+    yield f"\nThe interval of the chance lies above 5 % in {above} of {total} settings."
+
+
+def _kept_searches(kept: MeasuredOnce, name: str, users: int, epsilon: float) -> SearchCounts:
+    def measure() -> dict[str, Any]:
+        return asdict(count_searches(SEARCH_KINDS[name], users, epsilon, MANY_SEARCHES))
+
+    return SearchCounts(**kept.piece(f"searches {name} {users} {epsilon:g}", measure))
+
+
+def _many_searches_row(name: str, users: int, epsilon: float, counts: SearchCounts) -> str:
+    reports = "drawn" if users > GENUINE_USERS else "genuine"
+    low, high = counts.false_range()
+    chance = f"{100 * low:.1f} to {100 * high:.1f} %"
+    cells = [name, f"{users:,}", reports, f"{epsilon:g}", f"{counts.false:,}", chance]
+    return _row([*cells, f"{counts.normal:,}", f"{counts.covered:.3f}"])
+
+
+def _intervals(kept: MeasuredOnce) -> Iterator[str]:
     yield "\n## Coverage of 95 % intervals over all numbers of holders\n"
     yield "By enumeration of every number of supports. *Length*: exact over normal.\n"
     yield from _header(
@@ -345,39 +479,94 @@ def _intervals() -> Iterator[str]:
     for users in (10, 30, 100, 300):
         for epsilon in (0.5, 1.0, 2.0, 4.0, 8.0):
             for mechanism in (OUE(epsilon, 50), GRR(epsilon, 4), AffineResponse(epsilon, 1000)):
-                normal, exact = coverages(mechanism, users)
-                rates = [f"{rate:.3f}" for rate in (normal.worst, exact.worst, exact.mean)]
-                cells = [mechanism.kind, f"{users:,}", f"{epsilon:g}", *rates]
-                yield _row([*cells, f"{exact.length / normal.length:.2f}"])
+                name = f"intervals {mechanism.kind} {users} {epsilon:g}"
+                yield kept.piece(name, partial(_interval_row, mechanism, users))
 
 
-def _baskets() -> Iterator[str]:
-    yield "\n## Items and sets of items\n"
-    yield "100,000 generated baskets (`lab/populations/transactions.py`), 16 rows, 2 searches each."
-    yield "*Published* is the method as in the paper, with the product's intervals.\n"
-    yield from _header(
-        ["search", "epsilon", "published", "error", "padded to", "product", "error", "padded to"]
-    )
+def _interval_row(mechanism: PureMechanism, users: int) -> str:
+    normal, exact = coverages(mechanism, users)
+    rates = [f"{rate:.3f}" for rate in (normal.worst, exact.worst, exact.mean)]
+    cells = [mechanism.kind, f"{users:,}", f"{mechanism.epsilon:g}", *rates]
+    return _row([*cells, f"{exact.length / normal.length:.2f}"])
+
+
+_BASKET_COLUMNS = (
+    *("search", "epsilon", "published", "error", "padded to"),
+    *("product", "error", "padded to", "gain"),
+)
+
+
+def _generated(kept: MeasuredOnce) -> Iterator[str]:
+    yield "\n## Items and sets of items: generated baskets\n"
+    yield "100,000 baskets (`lab/populations/transactions.py`), 2,000 items, 16 rows,"
+    yield f"{GENERATED_SEARCHES} searches each. *Published* is the method as in the paper, without"
+    yield "the product's rule for padding, but with its intervals: the share of rows whose 95 %"
+    yield "interval holds the truth. *Error* is the root mean squared error of their counts, in"
+    yield "people. *Gain* is that of the coverage.\n"
     population = Transactions(100_000, 2000, 8.1, 1.1)
+    yield from _basket_rows(
+        kept, "generated", lambda: population.baskets(1), 2000, GENERATED_SEARCHES
+    )
+
+
+def _real(kept: MeasuredOnce) -> Iterator[str]:
+    items, baskets = real_baskets("dependencies")
+    yield "\n## Items and sets of items: real baskets\n"
+    yield f"The same for {len(baskets):,} real baskets: what packages of Debian 12 depend on"
+    yield f"([where they are from](../../src/sottovoce/lab/data/README.md)), of {len(items):,}"
+    yield f"items; {REAL_SEARCHES} searches each.\n"
+    yield from _basket_rows(kept, "real", lambda: baskets, len(items), REAL_SEARCHES)
+
+
+def _basket_rows(
+    kept: MeasuredOnce, source: str, baskets: Callable[[], Baskets], items: int, runs: int
+) -> Iterator[str]:
+    yield from _header(_BASKET_COLUMNS)
+    gains = []
     for name, plan in (("items", TopItems), ("sets", Itemsets)):
         for epsilon in (1.0, 2.0, 4.0):
-            cells = [name, f"{epsilon:g}"]
+            found = []
             for paper in (True, False):
-                found = basket_errors(plan(range(2000), 16, paper=paper), population, epsilon, 2)
-                cells += [f"{found.covered:.2f}", f"{found.error:,.0f}", f"{found.padded_to:.0f}"]
-            yield _row(cells)
+                search_plan = plan(range(items), 16, paper=paper)
+
+                def measure(plan: Any = search_plan, epsilon: float = epsilon) -> dict[str, Any]:
+                    return asdict(search_baskets(plan, baskets(), epsilon, runs))
+
+                way = "published" if paper else "product"
+                content = kept.piece(f"{source} {name} {epsilon:g} {way}", measure)
+                found.append(BasketSearches(**content))
+            gains.append(paired_gain(found[1].covered, found[0].covered))
+            yield _basket_row([name, f"{epsilon:g}"], *found)
+    gained = sum(mean > half_width for mean, half_width in gains)
+    lost = sum(mean < -half_width for mean, half_width in gains)
+    yield f"\nOf {len(gains)} gains the interval of {gained} lies above 0, that of {lost} below."
 
 
-def _methods() -> Iterator[str]:
+def _basket_row(names: Sequence[str], published: BasketSearches, product: BasketSearches) -> str:
+    cells = [*names]
+    for found in (published, product):
+        covered = float(np.mean(found.covered))
+        cells += [f"{covered:.3f}", f"{found.error:,.0f}", f"{found.padded_to:.0f}"]
+    mean, half_width = paired_gain(product.covered, published.covered)
+    return _row([*cells, f"{mean:+.3f} ± {half_width:.3f}"])
+
+
+def _methods(kept: MeasuredOnce) -> Iterator[str]:
     yield "\n## Post-processing: loss against the best method\n"
     yield f"Squared error over that of the best method, over {len(shapes(1000))} shapes, 30,000"
     yield "users and four epsilons: median and worst. *Full*: every single value."
     yield "*Frequent*: the ten most frequent values.\n"
     yield from _header(["method", "full", "frequent"])
+    yield from kept.piece("methods", _method_rows)
+
+
+def _method_rows() -> list[str]:
     losses = method_losses((30_000,), 3)
+    rows = []
     for method in sorted(losses["full"], key=lambda name: losses["full"][name].median):
         cells = [losses[goal][method] for goal in ("full", "frequent")]
-        yield _row([method, *(f"{each.median:.2f}, {each.worst:.1f}" for each in cells)])
+        rows.append(_row([method, *(f"{each.median:.2f}, {each.worst:.1f}" for each in cells)]))
+    return rows
 
 
 def _header(names: Sequence[str]) -> Iterator[str]:
@@ -390,4 +579,4 @@ def _row(cells: Sequence[str]) -> str:
 
 
 if __name__ == "__main__":
-    print(page(), end="")
+    print(page(from_arguments(__doc__)), end="")

@@ -28,22 +28,17 @@ from sottovoce.core.estimate import Estimate
 from sottovoce.core.settings import instance, whole
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.strings import Strings
-from sottovoce.encodings.segment import Segment
 from sottovoce.errors import NoDataError, ParameterError
-from sottovoce.mechanisms.affine_prefix import AffinePrefix
 from sottovoce.plans.heavy_hitters import prefixes
 from sottovoce.plans.heavy_hitters.group_layout import GroupLayout, candidate_count, choose_layout
 from sottovoce.plans.heavy_hitters.prefix_search import PrefixSearch, SearchLimits, robust_scores
-from sottovoce.plans.heavy_hitters.sought_values import (
-    MAX_KEPT,
-    check_threshold,
-    sought_values,
-)
+from sottovoce.plans.heavy_hitters.search_plan import SearchPlan
+from sottovoce.plans.heavy_hitters.sought_values import MAX_KEPT, check_threshold
 from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collected import Blocks, Collected
 from sottovoce.tasks.plan import Plan
-from sottovoce.tasks.question import Address, Question
+from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
 
 MAX_TOP = 4096
@@ -55,7 +50,7 @@ QUERY_BUDGET = 1 << 22  # candidates of all groups together
 
 
 @dataclass(frozen=True)
-class HeavyHitters(Plan, kind="pem"):
+class HeavyHitters(SearchPlan, Plan, kind="pem"):
     """Find the ``top`` values, or all that more than a share ``threshold`` of people hold.
 
     By default the ``layout`` of the groups is the one that loses least, within a budget of
@@ -65,8 +60,6 @@ class HeavyHitters(Plan, kind="pem"):
     >>> HeavyHitters(Bits(48)).lengths
     (17, 33, 48)
     """
-
-    takes_fakes = True
 
     domain: Bits | Strings
     top: int = 16
@@ -135,11 +128,8 @@ class HeavyHitters(Plan, kind="pem"):
     def step(self, collected: Collected) -> Round | Answer:
         if collected.rounds:
             return self._answer(collected)
-        questions = [self._question(collected.epsilon, length) for length in self.lengths]
+        questions = [self.question_about(collected.epsilon, length) for length in self.lengths]
         return Round(0, Choice(tuple(questions), self.layout.weights))
-
-    def _question(self, epsilon: float, length: int) -> Question:
-        return Question(AffinePrefix(epsilon, 1 << length), Segment(self.domain.bits, 0, length))
 
     def _answer(self, collected: Collected) -> Answer:
         search = PrefixSearch(collected, self.domain, self.lengths, self.limits)
@@ -183,7 +173,8 @@ class HeavyHitters(Plan, kind="pem"):
     def _estimate(self, search: PrefixSearch, counts: Estimate, best: Ints) -> Estimate:
         """Return the counts of the answer.
 
-        Where only the last group knows the values, they keep the exact law of its votes.
+        Where only the last group knows the values, they keep the law of its votes, which also
+        knows the errors of sums.
         """
         values = [search.values[index] for index in best.tolist()]
         last = len(self.lengths) - 1
@@ -196,11 +187,6 @@ class HeavyHitters(Plan, kind="pem"):
         while len(search.groups) < address.member and not search.is_over:
             search.ask_group()
         return None if search.is_over or not search.prefixes else search.candidates
-
-    def cell_label(self, asked: Round, address: Address, cell: int) -> str:
-        if address.member == self.groups - 1:
-            return self.domain.shown(cell)
-        return f"prefix {cell:0{self.lengths[address.member]}b}"
 
     def _details(self, search: PrefixSearch) -> dict[str, Any]:
         return {
@@ -226,13 +212,6 @@ class HeavyHitters(Plan, kind="pem"):
             mean += chance * max(levels[: known + 1])
         return mean
 
-    @property
-    def methods(self) -> tuple[str, ...]:
-        """Return the methods for candidates: their shares do not sum to 1."""
-        from sottovoce.postprocess.apply import methods
-
-        return ("none", *methods(whole_domain=False, equal_errors=False))
-
     def advise(self, users: int, epsilon: float, *, share: float | None = None) -> Advice:
         """Return what share of people must hold a value for it to be found.
 
@@ -241,6 +220,3 @@ class HeavyHitters(Plan, kind="pem"):
         from sottovoce.plans.heavy_hitters.advice import advise_search
 
         return advise_search(self, users, epsilon, share=share)
-
-    def sought(self, values: Any) -> dict[str, int]:
-        return sought_values(self.domain, values, self.top, self.threshold)
