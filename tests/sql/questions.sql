@@ -7,7 +7,8 @@ SELECT COUNT(*) FROM customers
 SELECT COUNT(*) AS total FROM customers;
 select count(*) from Customers
 SELECT COUNT(1) FROM customers
-SELECT COUNT(uid) FROM customers -- refused uid
+SELECT COUNT(uid) FROM customers
+SELECT COUNT(c.uid) AS people FROM customers AS c WHERE c.age > 40
 SELECT COUNT(DISTINCT uid) FROM customers
 SELECT COUNT(age) FROM customers
 SELECT COUNT(*) FROM customers WHERE age >= 18
@@ -115,8 +116,23 @@ SELECT MAX(visits) FROM customers WHERE region = 'west'
 SELECT region, MIN(age) AS youngest FROM customers GROUP BY region
 SELECT ROUND(MEDIAN(age), 0) AS m FROM customers -- duckdb SELECT QUANTILE_DISC(age, 0.5) FROM customers
 SELECT MEDIAN(amount) FROM purchases WHERE category = 'food' -- duckdb SELECT QUANTILE_DISC(amount, 0.5) FROM purchases WHERE category = 'food'
-SELECT MAX(age) - MIN(age) FROM customers -- refused quantile-formula
-SELECT MEDIAN(since) FROM customers -- refused public-quantile
+SELECT MAX(age) - MIN(age) FROM customers
+SELECT region, QUANTILE(age, 0.75) - QUANTILE(age, 0.25) AS iqr FROM customers GROUP BY region -- duckdb SELECT region, QUANTILE_DISC(age, 0.75) - QUANTILE_DISC(age, 0.25) AS iqr FROM customers GROUP BY region
+SELECT (MIN(visits) + MAX(visits)) / 2 AS middle FROM customers
+SELECT 2 * MEDIAN(age) + 1 FROM customers -- duckdb SELECT 2 * QUANTILE_DISC(age, 0.5) + 1 FROM customers
+SELECT MAX(age) - AVG(age) FROM customers -- refused quantile-formula
+SELECT MAX(age) / MIN(age) FROM customers -- refused quantile-formula
+SELECT MEDIAN(since) FROM customers -- duckdb SELECT QUANTILE_DISC(since, 0.5) FROM customers
+SELECT QUANTILE(since, 0.1), QUANTILE(since, 0), QUANTILE(since, 1) FROM customers -- duckdb SELECT QUANTILE_DISC(since, 0.1), MIN(since), MAX(since) FROM customers
+SELECT MIN(since) AS first, MAX(since) AS last FROM customers WHERE plan = 'free' OR since > 2015
+SELECT plan, MAX(since) - MIN(since) AS years FROM customers GROUP BY plan
+SELECT MEDIAN(since) FROM customers WHERE age > 40 AND plan = 'premium' -- duckdb SELECT QUANTILE_DISC(since, 0.5) FROM customers WHERE age > 40 AND plan = 'premium'
+SELECT region, MEDIAN(since) AS m FROM customers GROUP BY region -- duckdb SELECT region, QUANTILE_DISC(since, 0.5) AS m FROM customers GROUP BY region
+SELECT MEDIAN(since) FILTER (WHERE married = 'yes') FROM customers -- duckdb SELECT QUANTILE_DISC(since, 0.5) FILTER (WHERE married = 'yes') FROM customers
+SELECT MAX(since) FROM customers JOIN purchases USING (uid) WHERE amount > 15
+SELECT MEDIAN(2 * since) FROM customers -- refused public-quantile
+SELECT MEDIAN(spent) FROM customers -- refused public-quantile
+SELECT MAX(plan) FROM customers -- refused category-measure
 SELECT MEDIAN(region) FROM customers -- refused category-measure
 SELECT QUANTILE(age, 90) FROM customers -- refused share
 SELECT MEDIAN(age + visits) FROM customers -- refused one-column
@@ -328,5 +344,10 @@ SELECT EXTRACT(CENTURY FROM bought), COUNT(*) FROM devices GROUP BY 1 -- refused
 SELECT COUNT(*) FROM devices WHERE YEAR(screen) = 2024 -- refused not-a-date
 SELECT AVG(bought - opened) FROM devices JOIN customers USING (uid) -- refused date-difference
 SELECT COUNT(*) FROM devices JOIN customers USING (uid) WHERE bought > opened -- refused column-comparison
-SELECT MAX(opened) FROM customers -- refused public-quantile
+SELECT MIN(opened), MAX(opened) FROM customers
+SELECT MEDIAN(opened) AS half FROM customers WHERE plan = 'free' -- duckdb SELECT QUANTILE_DISC(opened, 0.5) AS half FROM customers WHERE plan = 'free'
+SELECT MAX(returned) - MIN(returned) AS days FROM devices
+SELECT MAX(bought) + 1 FROM devices -- refused quantile-formula
+SELECT COUNT(p.uid) FROM customers c LEFT JOIN purchases p ON c.uid = p.uid
+SELECT COUNT(c.uid) FROM customers c LEFT JOIN purchases p ON c.uid = p.uid -- refused outer-list
 SELECT AVG(DATE_DIFF('week', bought, returned)) FROM devices -- refused date-unit

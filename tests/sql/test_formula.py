@@ -2,11 +2,13 @@
 
 from math import isnan
 
+import numpy as np
 import pytest
 
 from sottovoce.sql.aggregates.avg import Avg
 from sottovoce.sql.aggregates.base import MeasureTerm
 from sottovoce.sql.aggregates.count import Count
+from sottovoce.sql.aggregates.stddev import Stddev
 from sottovoce.sql.aggregates.sum import Sum
 from sottovoce.sql.formula import Constant, Formula, Rounded
 from sottovoce.sql.query import Column
@@ -65,3 +67,17 @@ def test_rounding_changes_the_value_and_keeps_the_error():
 def test_a_constant_has_no_moments_and_no_error():
     assert Constant(value=7.0).combine([]) == (7.0, ())
     assert Constant(value=7.0).moments == ()
+
+
+def test_a_multiple_of_a_corrected_number_is_that_multiple():
+    deviation = Stddev(measure=MEASURE)
+    totals, covariance = [10.0, 50.0, 300.0], np.diag([4.0, 9.0, 25.0])
+    corrected = deviation.estimate(totals, covariance)
+    assert corrected != deviation.combine(totals).value
+    double = Formula(operator="*", operands=(Constant(value=2.0), deviation))
+    assert double.estimate(totals, covariance) == pytest.approx(2 * corrected)
+    both = Formula(operator="/", operands=(deviation, COUNT))
+    law = np.zeros((4, 4))
+    law[:3, :3] = covariance
+    assert both.estimate([*totals, 8.0], law) == pytest.approx(corrected / 8)
+    assert isnan(both.estimate([*totals, 0.0], law))

@@ -136,7 +136,8 @@ def test_what_is_not_in_the_grammar_is_refused_where_it_stands(rule, text):
         parsed(text)
     found = refused.value
     assert (found.rule, found.line, found.column) == (rule, line, column)
-    assert str(found) == f"{RULES[rule]} (line {line}, column {column})"
+    broken, instead = RULES[rule]
+    assert str(found) == f"{broken}; {instead} (line {line}, column {column})"
     assert isinstance(found, ParameterError)
     assert found.__cause__ is None
 

@@ -425,8 +425,12 @@ REFUSED = {
     ],
     "outer-list": ["SELECT ^COUNT(*) FROM users LEFT JOIN txn USING (uid)"],
     "join-without-key": ["SELECT COUNT(*) FROM users^, txn"],
-    "public-quantile": ["SELECT MEDIAN(^year) FROM users"],
-    "quantile-formula": ["SELECT 2 * ^MEDIAN(age) FROM users"],
+    "public-quantile": ["SELECT MEDIAN(^year + 1) FROM users"],
+    "quantile-formula": [
+        "SELECT ^MEDIAN(age) * COUNT(*) FROM users",
+        "SELECT 1 + ^MAX(age) / MIN(age) FROM users",
+        "SELECT ^MEDIAN(age) / 0 FROM users",
+    ],
     "parameter": ["SELECT COUNT(*) FROM users WHERE age > ^?"],
     "share": ["SELECT QUANTILE(age, ^2) FROM users"],
     "uid": [
@@ -569,7 +573,8 @@ def check_refused(rule, text, services):
         1,
         len(before) + 1,
     )
-    assert str(refused.value).startswith(RULES[rule])
+    assert str(refused.value).startswith(RULES[rule].broken)
+    assert RULES[rule].instead in str(refused.value)
     assert str(refused.value).endswith(f" (line 1, column {len(before) + 1})")
 
 
@@ -599,9 +604,9 @@ def test_other_tables_have_other_limits(rule, text):
 
 
 def test_refusals_say_what_there_is():
-    with pytest.raises(QueryError, match=r"there are users, txn \("):
+    with pytest.raises(QueryError, match=r"there are users, txn; SHOW TABLES"):
         read("SELECT COUNT(*) FROM people", SHOP)
-    with pytest.raises(QueryError, match=r"there are txn\.amount, txn\.category \("):
+    with pytest.raises(QueryError, match=r"there are txn\.amount, txn\.category; DESCRIBE"):
         read("SELECT SUM(age) FROM txn", SHOP)
     with pytest.raises(QueryError, match=r"left1\.shade|Left1\.shade, right1\.shade"):
         read("SELECT SUM(shade) FROM left1 JOIN right1 USING (uid)", OTHER)
@@ -775,9 +780,9 @@ def test_parameters_stand_for_literals_in_order_or_by_name():
         assert {column: chosen.tolist() for column, chosen in monomial.sets.items()} == {
             column: chosen.tolist() for column, chosen in other.sets.items()
         }
-    with pytest.raises(QueryError, match="needs a value"):
+    with pytest.raises(QueryError, match="has no value"):
         read(text, SHOP, (20,))
-    with pytest.raises(QueryError, match="needs a value"):
+    with pytest.raises(QueryError, match="has no value"):
         read(text, SHOP, (20, ["NY"]))
     assert read("SELECT COUNT(*) FROM users WHERE age > ?", SHOP, (-3,)).where
 

@@ -68,6 +68,17 @@ class Formula(Aggregate):
         ]
         return Combination(value, tuple(slopes))
 
+    def estimate(self, totals: Sequence[float], covariance: Floats) -> float:
+        """Return the number that the estimates of the operands give: 2 * STDDEV(x) is twice it."""
+        value = self.combine(totals).value
+        if isnan(value):
+            return value
+        left, right = self.operands
+        count = len(left.moments)
+        x = left.estimate(totals[:count], covariance[:count, :count])
+        y = right.estimate(totals[count:], covariance[count:, count:])
+        return nan if self.operator == "/" and not y else _joined(self.operator, x, y)[0]
+
     def ratio(self, totals: Sequence[float]) -> tuple[Combination, Combination] | None:
         left, right = self._combined(totals)
         if left.slopes is None or right.slopes is None:

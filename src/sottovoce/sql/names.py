@@ -48,12 +48,10 @@ class Scope:
 
     def column(self, node: exp.Column) -> Column:
         """Return the column that is named, or refuse."""
+        if self.is_person(node):
+            raise Refusal("uid", start(node))
         name = node.name.lower()
         table = node.table.lower()
-        if table and table not in self.joined:
-            raise Refusal("unknown-table", start(node), f": FROM has {', '.join(self.joined)}")
-        if name == PERSON:
-            raise Refusal("uid", start(node))
         tables = [self.joined[table]] if table else list(self.joined.values())
         visible = [column for column in self.columns if column.table in tables]
         matching = [column for column in visible if self.columns[column].lower() == name]
@@ -66,6 +64,18 @@ class Scope:
                 "ambiguous-column", start(node), f": {', '.join(map(self.label, matching))}"
             )
         return matching[0]
+
+    def is_person(self, node: exp.Column) -> bool:
+        """Return whether a column is the uid, after checking that there is the table it is of."""
+        if node.table and node.table.lower() not in self.joined:
+            raise Refusal("unknown-table", start(node), f": FROM has {', '.join(self.joined)}")
+        return node.name.lower() == PERSON
+
+    def table(self, node: exp.Column) -> int | None:
+        """Return the table of a column; None for a uid that is that of all tables."""
+        if self.is_person(node):
+            return self.joined[node.table.lower()] if node.table else None
+        return self.column(node).table
 
     def label(self, column: Column) -> str:
         """Return the name of a column with that of its table."""

@@ -16,9 +16,15 @@ from typing import Any
 import numpy as np
 from sqlglot import exp
 
-from sottovoce.domains.tables import PERSON, Tables
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.dates import Dates
+from sottovoce.domains.integers import Integers
+from sottovoce.domains.tables import Tables
 from sottovoce.sql import dates
 from sottovoce.sql.aggregates.base import COUNTED, Aggregate, MeasureTerm, Moment, aggregates
+from sottovoce.sql.aggregates.max import Max
+from sottovoce.sql.aggregates.min import Min
+from sottovoce.sql.aggregates.quantile import MOST_POINTS, PublicValues
 from sottovoce.sql.conditions import Condition, TooManyTermsError, Within, expanded
 from sottovoce.sql.errors import QueryError, Refusal, located
 from sottovoce.sql.evaluate import DATE_FUNCTIONS, FUNCTIONS, Values, evaluate, number_of
@@ -27,6 +33,7 @@ from sottovoce.sql.grammar import Parameters, parsed, start
 from sottovoce.sql.inlining import inlined
 from sottovoce.sql.measures import ConditionalTerm, MeasuredSum, MeasureReader, text_of
 from sottovoce.sql.names import Scope
+from sottovoce.sql.quantile_sums import summed
 from sottovoce.sql.query import (
     ATTACKED_PARTS,
     EVERYBODY,
@@ -43,6 +50,7 @@ from sottovoce.sql.query import (
     Query,
     SortItem,
 )
+from sottovoce.sql.values import numbers_of
 from sottovoce.sql.where import (
     LARGEST_COLUMN,
     ConditionReader,
@@ -137,7 +145,7 @@ class _Reader:
                 continue
             for call in self.select.find_all(exp.Anonymous):
                 columns = list(call.find_all(exp.Column))
-                own = [self.scope.column(column).table == table for column in columns]
+                own = [self.scope.table(column) == table for column in columns]
                 if call.this in aggregates() and not any(own):
                     raise Refusal("outer-list", start(call))
 
@@ -317,10 +325,10 @@ class _Reader:
         if isinstance(node, exp.Anonymous) and node.this in aggregates():
             return self._aggregate(node, EVERYBODY)
         if isinstance(node, exp.Neg):
-            return Formula(operator="*", operands=(Constant(value=-1.0), self._operand(node.this)))
+            return self._computed("*", Constant(value=-1.0), self._number(node.this), node)
         if type(node) in _OPERATORS:
-            operands = (self._operand(node.this), self._operand(node.expression))
-            return Formula(operator=_OPERATORS[type(node)], operands=operands)
+            left, right = self._number(node.this), self._number(node.expression)
+            return self._computed(_OPERATORS[type(node)], left, right, node)
         if isinstance(node, exp.Anonymous) and node.this == "ROUND" and node.expressions:
             number, *digits = node.expressions
             places = int(_constant(digits[0])) if digits else 0
@@ -331,12 +339,16 @@ class _Reader:
             raise Refusal("select-expression", start(node))
         return Constant(value=_constant(node))
 
-    def _operand(self, node: exp.Expr) -> Aggregate:
-        """Return a number to compute with."""
-        number = self._number(node)
-        if number.separate:
+    def _computed(
+        self, operator: str, left: Aggregate, right: Aggregate, node: exp.Expr
+    ) -> Aggregate:
+        """Return two numbers that are computed with."""
+        if not (left.separate or right.separate):
+            return Formula(operator=operator, operands=(left, right))
+        total = summed(operator, left, right)
+        if total is None:
             raise Refusal("quantile-formula", start(node))
-        return number
+        return total
 
     def _narrowing(self, node: exp.Expr) -> Condition:
         """Return the condition of FILTER, which is about private columns alone."""
@@ -375,6 +387,13 @@ class _Reader:
         """Return a quantile, or an extreme, of the values of one private column."""
         kind: Any = aggregates()[call.this]
         argument, *shares = call.expressions
+        share = _constant(shares[0]) if shares else 0.5
+        if not 0 <= share <= 1:
+            raise Refusal("share", start(shares[0]))
+        if isinstance(argument, exp.Column) and self.scope.column(argument).public:
+            if shares and share in (0.0, 1.0):
+                kind = Max if share else Min
+            return self._public_order_statistic(kind, share, call, narrowing)
         dated = self._dated(argument)
         measure = self._measured(argument) if dated is None else dated
         if narrowing != EVERYBODY:
@@ -388,9 +407,6 @@ class _Reader:
         if term.column.public:
             raise Refusal("public-quantile", start(argument))
         numbers = term.factor * term.of_column(self.scope.kind(term.column)) + added
-        share = _constant(shares[0]) if shares else 0.5
-        if not 0 <= share <= 1:
-            raise Refusal("share", start(shares[0]))
         self.conditions.notices += [kind.notice] if kind.notice else []
         return kind(  # type: ignore[no-any-return]
             measure=(term,),
@@ -398,6 +414,33 @@ class _Reader:
             share=share,
             of_dates=dated is not None,
             numbers=numbers,
+        )
+
+    def _public_order_statistic(
+        self, kind: Any, share: float, call: exp.Expr, narrowing: Condition
+    ) -> Aggregate:
+        """Return a quantile, or an extreme, of a public column: exact without private conditions.
+
+        What it counts are records that meet the conditions and have some of the column's values.
+        """
+        argument: exp.Column = call.expressions[0]
+        column = self.scope.column(argument)
+        domain = self.scope.kind(column)
+        if isinstance(domain, Categories):
+            raise Refusal("category-measure", start(argument))
+        if not isinstance(domain, (Dates, Integers)) or domain.size > MOST_POINTS:
+            raise Refusal("public-quantile", start(argument))
+        of_dates = isinstance(domain, Dates)
+        values = domain.labels if isinstance(domain, Dates) else numbers_of(domain).tolist()
+        numbers = domain.starts / dates.DAY if isinstance(domain, Dates) else numbers_of(domain)
+        where = self._together(narrowing, call)
+        return kind(  # type: ignore[no-any-return]
+            measure=(MeasureTerm(1.0, column),),
+            counted=self._count_of(MeasuredSum((), narrowing), call),
+            share=share,
+            of_dates=of_dates,
+            numbers=np.asarray(numbers, float),
+            public=PublicValues(column, tuple(values), where),
         )
 
     def _dated(self, argument: exp.Expr) -> MeasuredSum | None:
@@ -431,12 +474,13 @@ class _Reader:
             return MeasuredSum(())
         if isinstance(argument, exp.Distinct):
             (named,) = argument.expressions
-            person = isinstance(named, exp.Column) and named.name.lower() == PERSON
-            if not person:
+            if not (isinstance(named, exp.Column) and self.scope.is_person(named)):
                 raise Refusal("distinct", start(argument))
             if any(map(self.scope.domain.most, self.scope.joined.values())):
                 raise Refusal("distinct-people", start(argument))
             return MeasuredSum(())
+        if isinstance(argument, exp.Column) and self.scope.is_person(argument):
+            return MeasuredSum(())  # nobody is without a uid
         if isinstance(argument, exp.Column):
             column = self.scope.column(argument)
             missing = declined(self.scope.kind(column))

@@ -30,6 +30,17 @@ def test_a_handful_of_people_is_covered(count):
     assert halved.mean() < 0.9
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_the_share_of_a_handful_of_people_among_all_is_covered(count):
+    """Their share is of everybody in all groups, and its noise that of a handful all the same."""
+    plan = table({"home": ["flat", "house", "tent"]})
+    people = {"home": np.repeat("flat", count)}
+    found = coverage(plan, 1.0, people, "SELECT FREQ(*) FROM people WHERE home = 'flat'")
+    true = 1 / RUNS
+    assert found.errors.min() > 0
+    assert found.covered(true) > 0.93 - FIVE_SIGMA * np.sqrt(0.05 / RUNS)
+
+
 def test_a_label_that_nobody_holds_is_covered_where_epsilon_is_large(monkeypatch):
     plan = table({"home": ["flat", "house", "tent", "boat"]})
     people = {"home": np.repeat("flat", 150)}

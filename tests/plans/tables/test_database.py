@@ -5,7 +5,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.plans.tables import database as module
-from sottovoce.plans.tables.database import PlanCache
+from sottovoce.plans.tables.database import Asked, PlanCache
 
 TEXT = "SELECT COUNT(*) FROM people WHERE a >= ?"
 
@@ -29,16 +29,18 @@ def test_a_query_is_planned_once_and_answered_alike(database, monkeypatch):
 
 def test_values_of_other_kinds_are_other_queries():
     cache = PlanCache()
-    cache.keep("q", [1], "one")
-    assert cache.find("q", [1]) == "one"
+    cache.keep(Asked("q", [1]), "one")
+    assert cache.find(Asked("q", [1])) == "one"
     for other in ([True], [1.0], ["1"], {"a": 1}, []):
-        assert cache.find("q", other) is None
-    cache.keep("q", [np.arange(3)], "an array")
-    assert cache.find("q", [np.arange(3)]) is None
+        assert cache.find(Asked("q", other)) is None
+    for other in (Asked("q", [1], level=0.9), Asked("q", [1], count_rows=True)):
+        assert cache.find(other) is None
+    cache.keep(Asked("q", [np.arange(3)]), "an array")
+    assert cache.find(Asked("q", [np.arange(3)])) is None
 
 
 def test_the_oldest_plan_is_forgotten():
     cache = PlanCache(size=2)
     for text in "abc":
-        cache.keep(text, (), text.upper())
-    assert (len(cache), cache.find("a", ()), cache.find("c", ())) == (2, None, "C")
+        cache.keep(Asked(text), text.upper())
+    assert (len(cache), cache.find(Asked("a")), cache.find(Asked("c"))) == (2, None, "C")

@@ -14,8 +14,10 @@ from plans.tables.plans import layout_of, ordinal, plan, planned, question, trut
 from sottovoce.domains.categories import Categories
 from sottovoce.errors import ParameterError
 from sottovoce.lab.baselines.tables.plan import PublishedTables
+from sottovoce.plans.tables.coefficients import Coefficients
 from sottovoce.plans.tables.method import Method
 from sottovoce.plans.tables.pipeline import plan_query, read
+from sottovoce.plans.tables.scoring import layer_means
 from sottovoce.plans.tables.source import Source
 from sottovoce.plans.tables.workload import WeightedQuery, layer_weights, workload_of
 from sottovoce.wire import codec
@@ -194,3 +196,12 @@ def test_every_table_of_a_join_is_balanced_and_other_words_are_refused():
     assert sv.Table({"age": range(25)}, workload="balanced").weights
     with pytest.raises(ParameterError, match="a list of queries, or 'balanced'"):
         sv.Table({"age": range(25)}, workload="any")
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_a_total_that_no_layer_has_a_part_in_has_the_mean_nought(is_weighted):
+    """Nobody can meet the condition of such a total."""
+    slot = layout_of({"a": ordinal(4), "b": THREE}, epsilon=2.0).factors[0].slots[0]
+    scales = np.ones(len(slot.family)) if is_weighted else None
+    nothing = Coefficients(groups=tuple(() for _ in slot.groups), known=0.0, scales=scales)
+    assert layer_means(slot, nothing) == 0

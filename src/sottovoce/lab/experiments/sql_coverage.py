@@ -5,22 +5,25 @@ times over in one collection: a public column says which run it is, and every qu
 it.  A ``Trial`` asks one random query of all runs and compares each number with DuckDB's answer
 over the true columns.
 
-    python -m sottovoce.lab.experiments.sql_coverage
+    python -m sottovoce.lab.experiments.sql_coverage --kept pieces.jsonl
 
-prints the page that is kept in ``docs/evidence/sql.md``.
+prints the page that is kept in ``docs/evidence/sql.md``; one world is one piece.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import astuple, dataclass, replace
+from datetime import date, datetime, timedelta
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints
 from sottovoce.domains.buckets import Buckets
+from sottovoce.domains.dates import Dates
 from sottovoce.domains.person_tables import PersonTables, Rows
 from sottovoce.engine.memory import drive
+from sottovoce.lab.experiments.measured_once import MeasuredOnce, from_arguments
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.simulate import report_batches
 from sottovoce.plans.tables.database import Database
@@ -35,17 +38,22 @@ RUN = "run"
 MOST_RUNS = 1 << 12
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
 JOINS = ("one table", "list", "join")
+PLANS = ("plain", "workload", "balanced")
 CROWDS = {"solo": 1, "pair": 2, "trio": 3, "five": 5, "forty": 40}  # small public groups
 REGIONS = ("north", "east", "south", "west")
-WORLDS = 15
-RUNS = 40
-QUERIES = 10
-DISCRETE = ("MEDIAN", "QUANTILE")  # their intervals end at values of the column
+WORLDS = 30
+RUNS = 24
+QUERIES = 6
+FEWEST_RUNS = 20  # of one number, to tell its bias
+# Their intervals end at values of the column.
+DISCRETE = ("MEDIAN", "QUANTILE", "MIN", "MAX", "range", "public MEDIAN", "public MAX")
 _TITLES = {
     "aggregate": "number",
     "epsilon": "epsilon",
     "join": "tables",
     "group": "groups",
+    "form": "query",
+    "plan": "plan",
 }
 
 
@@ -67,32 +75,48 @@ class AskedNumber:
 
 @dataclass(frozen=True)
 class Observed:
-    """One number of one run: what it was about, and what came out beside the truth."""
+    """One number of one run: what it was about, and what came out beside the truth.
+
+    ``setting`` is the same for the same number in all runs.
+    """
 
     aggregate: str
     epsilon: float
     join: str
     group: str
+    form: str
+    plan: str
+    setting: str
     truth: float
-    figure: Figure
+    value: float
+    error: float
+    low: float
+    high: float
+    unstable: bool
 
     @property
     def exists(self) -> bool:
         """Return whether there is a true number, and an estimate."""
-        return bool(np.isfinite(self.truth) and np.isfinite(self.figure.value))
+        return bool(np.isfinite(self.truth) and np.isfinite(self.value))
 
     @property
     def covered(self) -> bool:
         """Return whether the interval holds the truth, to nine digits."""
-        low, high = self.figure.interval()
-        slack = 1e-9 * max(1.0, abs(self.truth))
-        return bool(low - slack <= self.truth <= high + slack)
+        return self.low - self._digits <= self.truth <= self.high + self._digits
+
+    @property
+    def exact(self) -> bool:
+        """Return whether the number claims to have no error."""
+        return self.error <= self._digits
 
     @property
     def certain_and_wrong(self) -> bool:
         """Return whether the number claims to be exact and is not."""
-        exact = self.figure.error <= 1e-9 * max(1.0, abs(self.truth))
-        return exact and not self.covered
+        return self.exact and not self.covered
+
+    @property
+    def _digits(self) -> float:
+        return 1e-9 * max(1.0, abs(self.truth))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +127,7 @@ class World:
     join: str
     epsilon: float
     runs: int = RUNS
+    kind: str = "plain"  # of the plan
 
     @cached_property
     def _dice(self) -> np.random.Generator:
@@ -111,18 +136,24 @@ class World:
     @cached_property
     def people(self) -> int:
         """Return how many people there are in each run."""
-        return int(self._dice.integers(800, 3000))
+        return int(self._dice.integers(600, 1600))
 
     @cached_property
     def _settings(self) -> dict[str, Any]:
         dice = self._dice
         low = int(dice.choice([0, -20, 1900]))
-        size = int(dice.choice([8, 25, 64]))
+        size = int(dice.choice([8, 25, 40]))
         return {
             "age": range(low, low + size),
             "income": Buckets(0, 1000 * int(dice.integers(1, 100)), int(dice.integers(6, 25))),
             "region": list(REGIONS),
+            **({"joined": Dates("2024-01-01", "2024-02-10")} if self.seed % 2 else {}),
         }
+
+    @cached_property
+    def has_dates(self) -> bool:
+        """Return whether people say when they joined."""
+        return "joined" in self._settings
 
     @cached_property
     def _sold(self) -> dict[str, Any]:
@@ -139,9 +170,23 @@ class World:
         fanout = int(self._dice.choice([2, 4, 8]))
         people = Table(self._settings, public=public, fanout=fanout)
         if self.join == "one table":
-            return people
+            return Table(self._settings, public=public, fanout=fanout, workload=self._workload)
         sales = Table(self._sold, most=3)
-        return Joint({"people": people, "sales": sales}, fanout=fanout)
+        tables = {"people": people, "sales": sales}
+        return Joint(tables, fanout=fanout, workload=self._workload)
+
+    @property
+    def _workload(self) -> Any:
+        """Return what the plan is optimised for."""
+        if self.kind != "workload":
+            return "balanced" if self.kind == "balanced" else None
+        listed = [
+            "SELECT AVG(age) FROM people WHERE region = 'north'",
+            "SELECT region, COUNT(*) FROM people WHERE age > 5 GROUP BY region",
+        ]
+        if self.join == "one table":
+            return listed
+        return [*listed, "SELECT kind, SUM(amount) FROM sales GROUP BY kind"]
 
     @cached_property
     def columns(self) -> dict[str, dict[str, Any]]:
@@ -172,6 +217,9 @@ class World:
             "year": 1950 + (position * 50).astype(int),
             "crowd": crowd,
         }
+        if self.has_dates:
+            days = (np.clip(0.7 * position + 0.3 * dice.random(count), 0, 0.999) * 41).astype(int)
+            people["joined"] = np.datetime64("2024-01-01") + days
         if self.join == "one table":
             return {"people": people}
         owned = dice.integers(0, 4, count)
@@ -210,8 +258,12 @@ class World:
     def trials(self, count: int = QUERIES) -> Iterator["Trial"]:
         """Yield random queries."""
         dice = np.random.default_rng([self.seed, 3])
-        for _ in range(count):
-            yield Trial.random(self, dice)
+        for number in range(count):
+            yield Trial.random(self, dice, number)
+
+    def observed(self, queries: int = QUERIES) -> list[Observed]:
+        """Return all numbers of some random queries."""
+        return [each for trial in self.trials(queries) for each in trial.observed()]
 
 
 def tiled(people: PersonTables, runs: int) -> PersonTables:
@@ -230,14 +282,15 @@ class Trial:
     """One query about a world: some aggregates of some records, perhaps by group."""
 
     world: World
+    number: int  # among the queries of the world
     measured: tuple[AskedNumber, ...]
-    source: str
-    condition: str
+    records: "AskedRecords"
     group: str  # a column or an expression; empty without groups
     group_kind: str
+    least_count: float | None = None  # what HAVING COUNT(*) demands
 
     @classmethod
-    def random(cls, world: World, dice: np.random.Generator) -> "Trial":
+    def random(cls, world: World, dice: np.random.Generator, number: int) -> "Trial":
         """Return a random query."""
         over_people = world.join == "one table" or dice.random() < 0.2
         joined = world.join == "join" and dice.random() < 0.8
@@ -245,34 +298,45 @@ class Trial:
         if joined:
             source = "sales JOIN people USING (uid)"
         has_people, has_sales = "people" in source, "sales" in source
+        condition = _condition(world, dice, people=has_people, sales=has_sales)
+        records = AskedRecords.random(source, condition, dice)
         offered = _aggregates(world, people=has_people, sales=has_sales)
+        if records.form == "LEFT JOIN of a list":
+            offered = [each for each in offered if "amount" in each.text and "*)" not in each.text]
         chosen = dice.choice(len(offered), min(3, len(offered)), replace=False)
         group, kind = _group(world, dice, people=has_people, sales=has_sales)
-        condition = _condition(world, dice, people=has_people, sales=has_sales)
+        counted = group and records.form != "LEFT JOIN of a list" and dice.random() < 0.25
+        least = float(world.people * dice.choice([0.05, 0.2])) if counted else None
         measured = tuple(offered[index] for index in chosen)
-        return cls(world, measured, source, condition, group, kind)
+        if least is not None:  # a share of everybody is a share of all runs
+            measured = tuple(each for each in measured if not each.of_all_runs) or (offered[0],)
+        return cls(world, number, measured, records, group, kind, least)
 
     @property
     def text(self) -> str:
         """Return the query as an analyst writes it."""
-        return self._text([each.text for each in self.measured])
+        having = "" if self.least_count is None else f" HAVING COUNT(*) > {self.least_count:g}"
+        return self._text([each.text for each in self.measured]) + having
+
+    @property
+    def form(self) -> str:
+        """Return how the query is written."""
+        return self.records.form if self.least_count is None else "HAVING"
 
     def _text(self, numbers: Sequence[str]) -> str:
         items = [f"{text} AS n{index}" for index, text in enumerate(numbers)]
         groups = [f"{self.group} AS g"] if self.group else []
-        where = f" WHERE {self.condition}" if self.condition else ""
         by = " GROUP BY 1" if self.group else ""
-        return f"SELECT {', '.join([*groups, *items])} FROM {self.source}{where}{by}"
+        return self.records.text(", ".join([*groups, *items])) + by
 
     def observed(self) -> Iterator[Observed]:
         """Yield every number of every run beside the truth."""
         truths = self._truths()
         world = self.world
-        join = "join" if "JOIN" in self.source else self.source
+        join = "join" if "JOIN" in self.records.source else self.records.source
         for row_labels, figures in _by_run(world.database, self.text):
             truth = truths.get(row_labels, [None] * len(figures))
             for measured, figure, number in zip(self.measured, figures, truth, strict=True):
-                true = measured.of_nobody if number is None else float(number)
                 if measured.of_all_runs:
                     figure = replace(
                         figure,
@@ -280,7 +344,23 @@ class Trial:
                         variance=figure.variance * world.runs**2,
                         bounds=None,
                     )
-                yield Observed(measured.kind, world.epsilon, join, self.group_kind, true, figure)
+                low, high = figure.interval()
+                setting = f"{world.seed} {self.number} {measured.text} {row_labels}"
+                yield Observed(
+                    measured.kind,
+                    world.epsilon,
+                    join,
+                    self.group_kind,
+                    self.form,
+                    world.kind,
+                    setting,
+                    measured.of_nobody if number is None else _number(number),
+                    figure.value,
+                    figure.error,
+                    low,
+                    high,
+                    figure.unstable,
+                )
 
     def _truths(self) -> dict[tuple[str, ...], list[Any]]:
         import duckdb
@@ -291,7 +371,48 @@ class Trial:
             engine.execute("SET threads = 1")
             rows = engine.execute(self._text([each.truth for each in self.measured])).fetchall()
         keys = 1 if self.group else 0
-        return {tuple(_label(key) for key in row[:keys]): list(row[keys:]) for row in rows}
+        # DuckDB adds a group of people without a record, whose aggregates are NULL.
+        known = [row for row in rows if None not in row[:keys]]
+        return {tuple(_label(key) for key in row[:keys]): list(row[keys:]) for row in known}
+
+
+@dataclass(frozen=True)
+class AskedRecords:
+    """The records that a query is about: tables, a condition, and how both are written."""
+
+    source: str
+    condition: str
+    form: str
+
+    @classmethod
+    def random(cls, source: str, condition: str, dice: np.random.Generator) -> "AskedRecords":
+        """Return records written in one of the ways that there are for them."""
+        forms = ["plain", "plain", "WITH", "inner query"]
+        if "JOIN" in source:
+            forms = ["plain", "LEFT JOIN of people", "LEFT JOIN of a list"]
+        form = str(dice.choice(forms))
+        return cls(source, condition, form)
+
+    def text(self, items: str) -> str:
+        """Return a query that selects some items of these records."""
+        where = f" WHERE {self.condition}" if self.condition else ""
+        if self.form == "WITH":
+            inner = f"SELECT * FROM {self.source}{where}"
+            return f"WITH chosen AS ({inner}) SELECT {items} FROM chosen"
+        if self.form == "inner query":
+            return f"SELECT {items} FROM (SELECT * FROM {self.source}{where}) AS chosen"
+        sources = {
+            "LEFT JOIN of people": "sales LEFT JOIN people USING (uid)",
+            "LEFT JOIN of a list": "people LEFT JOIN sales USING (uid)",
+        }
+        return f"SELECT {items} FROM {sources.get(self.form, self.source)}{where}"
+
+
+def _number(entry: Any) -> float:
+    """Return a number, or the days from 1970 to a date."""
+    if isinstance(entry, datetime):
+        return (entry - datetime(1970, 1, 1)) / timedelta(days=1)
+    return float((entry - date(1970, 1, 1)).days if isinstance(entry, date) else entry)
 
 
 def _frame(columns: dict[str, Any]) -> Any:
@@ -324,16 +445,36 @@ def _aggregates(world: World, *, people: bool, sales: bool) -> list[AskedNumber]
         AskedNumber("expression", f"AVG({number} * {number} + 1)"),
         AskedNumber("MEDIAN", f"MEDIAN({number})", f"QUANTILE_DISC({number}, 0.5)"),
         AskedNumber("QUANTILE", f"QUANTILE({number}, 0.9)", f"QUANTILE_DISC({number}, 0.9)"),
+        AskedNumber("MIN", f"MIN({number})"),
+        AskedNumber("MAX", f"MAX({number})"),
+        AskedNumber("range", f"MAX({number}) - MIN({number})"),
+        AskedNumber("formula", f"2 * STDDEV({number}) + 1", f"2 * STDDEV_POP({number}) + 1"),
     ]
+    if sales:
+        offered += [
+            AskedNumber("CASE", "AVG(CASE WHEN kind = 'a' THEN amount ELSE 0 END)"),
+            AskedNumber("CASE", "AVG(CASE WHEN amount > 3 THEN amount END)"),
+        ]
     if people:
         offered += [
             AskedNumber("SUM", "SUM(income)", of_nobody=0.0),
             AskedNumber("AVG", "AVG(income)"),
             AskedNumber("public AVG", "AVG(year)"),
             AskedNumber("public SUM", "SUM(year)", of_nobody=0.0),
+            AskedNumber("public MEDIAN", "MEDIAN(year)", "QUANTILE_DISC(year, 0.5)"),
+            AskedNumber("public MAX", "MAX(year)"),
+            AskedNumber("CASE", "SUM(CASE WHEN region = 'north' THEN age ELSE 1 END)", "", 0.0),
+            AskedNumber("CASE", "AVG(CASE WHEN age > 9 THEN income END)"),
             AskedNumber("COUNT", "COUNT_IF(region = 'north')", of_nobody=0.0),
         ]
         offered.append(AskedNumber("product", f"SUM(income * {number})", of_nobody=0.0))
+    if people and world.has_dates:
+        offered += [
+            AskedNumber("dates", "AVG(joined - DATE '2024-01-01')"),
+            AskedNumber("MEDIAN", "MEDIAN(joined)", "QUANTILE_DISC(joined, 0.5)"),
+            AskedNumber("MAX", "MAX(joined)"),
+            AskedNumber("dates", "COUNT_IF(joined >= '2024-01-20')", "", 0.0),
+        ]
     if people and not sales:
         total = world.people
         offered.append(AskedNumber("FREQ", "FREQ(*)", f"COUNT(*) / {total}", 0.0, of_all_runs=True))
@@ -355,6 +496,11 @@ def _condition(world: World, dice: np.random.Generator, *, people: bool, sales: 
             "NOT crowd = 'forty'",
             f"year < 1980 OR age >= {low}",
         ]
+    if people and world.has_dates:
+        offered += [
+            "joined BETWEEN '2024-01-05' AND '2024-01-20'",
+            "EXTRACT(MONTH FROM joined) = 1",
+        ]
     if sales:
         offered += ["kind = 'a'", f"amount <= {dice.integers(3, 10)}", "kind <> 'a'"]
     if sales and people:
@@ -369,6 +515,9 @@ def _group(
     offered = [("", "no groups"), ("", "no groups")]
     if people:
         offered += [("region", "private"), ("crowd", "public"), ("FLOOR(age / 10)", "bands")]
+        offered.append(("CASE WHEN age > 9 THEN 'old' ELSE 'young' END", "CASE bands"))
+    if people and world.has_dates:
+        offered.append(("DATE_TRUNC('month', joined)", "months"))
     if sales:
         offered += [("kind", "private")]
     group, kind = offered[int(dice.integers(len(offered)))]
@@ -376,47 +525,74 @@ def _group(
 
 
 def _label(value: Any) -> str:
+    if isinstance(value, date):
+        return value.strftime("%Y-%m-%d")
     return value if isinstance(value, str) else f"{float(value):.6g}"
 
 
 def worlds(count: int = WORLDS, runs: int = RUNS, seed: int = 0) -> Iterator[World]:
-    """Yield random worlds, with every epsilon and every kind of join in turn."""
+    """Yield random worlds, with every epsilon, kind of join and kind of plan in turn."""
     for index in range(count):
         join = JOINS[index % len(JOINS)]
         epsilon = EPSILONS[index // len(JOINS) % len(EPSILONS)]
-        yield World(seed * 100_000 + index, join, epsilon, runs)
+        plan = PLANS[(index + index // len(JOINS)) % len(PLANS)]
+        yield World(seed * 100_000 + index, join, epsilon, runs, plan)
 
 
 @dataclass(frozen=True)
 class SqlCoverage:
-    """How a set of numbers fared."""
+    """How a set of numbers fared.
+
+    ``mean_z`` is the mean of (value - truth) / error over numbers that are not unstable.  That is
+    not the bias: an error is estimated from the same noise as its number, and a number that is too
+    small by chance often has a larger error.  ``bias`` is the mean of value - truth over the
+    standard deviation that the number really has from run to run, where no run is unstable.
+    """
 
     figures: int
     covered: float  # of those that have a bounded interval
     covered_of_all: float  # an interval that is everything holds the truth
     unstable: float
     mean_z: float
+    bias: float
     certain_and_wrong: int
 
     @classmethod
     def of(cls, observed: Iterable[Observed]) -> "SqlCoverage":
         """Return the shares over all numbers that exist; unstable ones are counted apart."""
         existing = [each for each in observed if each.exists]
-        stable = [each for each in existing if not each.figure.unstable]
+        stable = [each for each in existing if not each.unstable]
         z = _z_scores(stable)
+        biases = _biases(existing)
         return cls(
             len(existing),
             float(np.mean([each.covered for each in stable])) if stable else float("nan"),
             float(np.mean([each.covered for each in existing])) if existing else float("nan"),
             1 - len(stable) / max(1, len(existing)),
-            float(z.mean()) if len(z) else 0.0,
+            float(z.mean()) if len(z) else float("nan"),
+            float(np.mean(biases)) if biases else float("nan"),
             sum(each.certain_and_wrong for each in existing),
         )
 
 
 def _z_scores(observed: Sequence[Observed]) -> Floats:
-    noisy = [each for each in observed if 0 < each.figure.error < np.inf]
-    return np.array([(each.figure.value - each.truth) / each.figure.error for each in noisy])
+    noisy = [each for each in observed if not each.exact and np.isfinite(each.error)]
+    return np.array([(each.value - each.truth) / each.error for each in noisy])
+
+
+def _biases(observed: Iterable[Observed]) -> list[float]:
+    """Return the bias of every number that is stable in all of enough runs."""
+    settings: dict[str, list[Observed]] = {}
+    for each in observed:
+        settings.setdefault(each.setting, []).append(each)
+    biases = []
+    for runs in settings.values():
+        deviations = np.array([each.value - each.truth for each in runs])
+        spread = float(deviations.std(ddof=1)) if len(runs) > 1 else 0.0
+        unstable = any(each.unstable for each in runs)
+        if len(runs) >= FEWEST_RUNS and spread > 0 and not unstable:
+            biases.append(float(deviations.mean()) / spread)
+    return biases
 
 
 def by(observed: Sequence[Observed], name: str) -> dict[str, SqlCoverage]:
@@ -428,58 +604,105 @@ def by(observed: Sequence[Observed], name: str) -> dict[str, SqlCoverage]:
     }
 
 
-def collected(count: int = WORLDS, runs: int = RUNS, queries: int = QUERIES) -> list[Observed]:
+def collected(kept: MeasuredOnce, count: int = WORLDS) -> list[Observed]:
     """Return all numbers of some worlds."""
     found: list[Observed] = []
-    for world in worlds(count, runs):
-        for trial in world.trials(queries):
-            found += trial.observed()
+    for world in worlds(count):
+        measured = kept.piece(f"world {world.seed}", partial(_measured, world))
+        found += [Observed(*row) for row in measured]
     return found
+
+
+def _measured(world: World) -> list[tuple[Any, ...]]:
+    return rows(world.observed())
+
+
+def rows(observed: Iterable[Observed]) -> list[tuple[Any, ...]]:
+    """Return numbers as plain rows, from which ``Observed`` is made again."""
+    return [astuple(each) for each in observed]
 
 
 def noisy(observed: Iterable[Observed]) -> list[Observed]:
     """Return the numbers that exist and do not claim to be exact."""
-    return [each for each in observed if each.exists and each.figure.error > 0]
+    return [each for each in observed if each.exists and not each.exact]
 
 
 def page(observed: Sequence[Observed], count: int) -> str:
     """Return the page of evidence; ``count`` is the number of worlds."""
     found = noisy(observed)
-    exact = len([each for each in observed if each.exists]) - len(found)
-    wrong = sum(each.certain_and_wrong for each in observed if each.exists)
+    exact = [each for each in observed if each.exists and each.exact]
+    wrong = sum(each.certain_and_wrong for each in exact)
     lines = [
         "# How often the intervals of SQL answers hold the truth",
         "",
         "Printed by `python -m sottovoce.lab.experiments.sql_coverage`.",
         "",
-        f"{count} random worlds (columns, people, epsilon, one table or a join with lists), each "
-        f"collected {RUNS} times and asked {QUERIES} random queries: {len(found):,} numbers with "
-        f"an error, {exact:,} that claim to be exact, of which {wrong} are wrong. Every number is "
-        "compared with DuckDB's answer over the true columns. Worlds are small (800 to 3,000 "
-        "people, in groups down to one person), so that noise is large and many ratios have no "
-        "bounded interval: those are called unstable, and counted apart. "
-        "Medians and quantiles have intervals that end at "
-        "values of the column, so they hold the truth more often than they must.",
+        f"{count} random worlds (columns, people, epsilon, plan, one table or a join with lists), "
+        f"each collected {RUNS} times and asked {QUERIES} random queries: {len(found):,} numbers "
+        f"with an error, {len(exact):,} that claim to be exact, of which {wrong} are wrong. Every "
+        "number is compared with DuckDB's answer over the true columns. Worlds are small (600 to "
+        "1,600 people, in groups down to one person), so that noise is large and many ratios have "
+        "no bounded interval: those are called unstable, and counted apart.",
+        "",
+        *_EXPLAINED,
     ]
     for name, title in _TITLES.items():
-        head = f"| {title} | numbers | bounded intervals | all intervals | mean error | unstable |"
-        lines += ["", head, "|---|---:|---:|---:|---:|---:|"]
-        for kind, coverage in by(found, name).items():
-            lines.append(
-                f"| {kind} | {coverage.figures:,} | {100 * coverage.covered:.1f} % "
-                f"| {100 * coverage.covered_of_all:.1f} % | {coverage.mean_z:+.2f} "
-                f"| {100 * coverage.unstable:.0f} % |"
-            )
-    lines += [
+        lines += ["", *_table(found, name, title)]
+    return "\n".join([*lines, "", *_crossing(found)])
+
+
+def _table(found: Sequence[Observed], name: str, title: str) -> list[str]:
+    head = f"| {title} | numbers | bounded intervals | all intervals | mean z | bias | unstable |"
+    lines = [head, "|---|---:|---:|---:|---:|---:|---:|"]
+    for kind, coverage in by(found, name).items():
+        discrete = kind in DISCRETE
+        lines.append(
+            f"| {kind} | {coverage.figures:,} | {100 * coverage.covered:.1f} % "
+            f"| {100 * coverage.covered_of_all:.1f} % | {_signed(coverage.mean_z, discrete)} "
+            f"| {_signed(coverage.bias, discrete)} | {100 * coverage.unstable:.0f} % |"
+        )
+    return lines
+
+
+def _crossing(found: Sequence[Observed]) -> list[str]:
+    """Return the coverage of all intervals, and the mean z, of every number at every epsilon."""
+    lines = [
+        "Every number at every epsilon: how often all intervals hold the truth, and in brackets "
+        "the mean z and how many numbers there are.",
         "",
-        "How often the 95 % interval holds the truth: of those that are bounded, and of all, where "
-        "one that is everything holds it. Fieller's intervals promise 95 % of all. Where nearly "
-        "all ratios are unstable the few bounded ones are those whose denominator is too large by "
-        "chance, and hold the truth less often. The mean error is in standard errors, over numbers "
-        "that are not unstable.",
+        f"| number | {' | '.join(f'epsilon {each:g}' for each in EPSILONS)} |",
+        f"|---|{'---:|' * len(EPSILONS)}",
     ]
-    return "\n".join(lines)
+    for kind in sorted({each.aggregate for each in found}):
+        cells = []
+        for epsilon in EPSILONS:
+            own = [each for each in found if (each.aggregate, each.epsilon) == (kind, epsilon)]
+            fared = SqlCoverage.of(own)
+            z = _signed(fared.mean_z, kind in DISCRETE)
+            cell = f"{100 * fared.covered_of_all:.1f} % ({z}; {fared.figures:,})"
+            cells.append(cell if own else "–")
+        lines.append(f"| {kind} | {' | '.join(cells)} |")
+    return lines
+
+
+def _signed(number: float, left_out: bool) -> str:
+    return "–" if left_out or np.isnan(number) else f"{number:+.2f}"
+
+
+_EXPLAINED = (
+    "How often the 95 % interval holds the truth: of those that are bounded, and of all, where one "
+    "that is everything holds it. Fieller's intervals promise 95 % of all. Where nearly all ratios "
+    "are unstable the few bounded ones are those whose denominator is too large by chance, and "
+    "hold the truth less often. Medians, quantiles, MIN, MAX and their differences (`range`) have "
+    "intervals that end at values of the column, so they hold the truth more often than they must.",
+    "",
+    "`mean z` is the mean of (number - truth) / error over numbers that are not unstable. It is no "
+    "bias: the error is estimated from the same noise as the number, and a spread that is too "
+    "small by chance has a larger error. `bias` is the mean of number - truth in standard "
+    "deviations that the number really has from run to run, over settings where no run is "
+    "unstable, so that nothing is selected.",
+)
 
 
 if __name__ == "__main__":
-    print(page(collected(), WORLDS))
+    print(page(collected(from_arguments(__doc__)), WORLDS))

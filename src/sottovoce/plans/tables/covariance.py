@@ -20,7 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sottovoce.arrays import Floats
+from sottovoce.arrays import Floats, Ints
 from sottovoce.plans.tables.demand import Groups, Number, ScoreTotal
 from sottovoce.plans.tables.predict import Prediction
 from sottovoce.plans.tables.run import EngineRows
@@ -57,11 +57,12 @@ class Covariances:
         """
         measured = self._measured(part, number, group)
         noisy = np.array([self._is_noisy(self.plan.totals[total]) for total in number.totals], bool)
-        users = _users(part, number, group)
-        if noisy.any() and (users < MANY or self._rare):
+        users = _users_of_totals(part, number, group)
+        if noisy.any() and (users.min() < MANY or self._rare):
             law = self._law(groups, number)
-            if users < MANY:
-                measured = (users * measured + PRIOR * users * law.even) / (users + PRIOR)
+            shared = np.minimum.outer(users, users)  # people who have a part in both totals
+            held = (shared * measured + PRIOR * shared * law.even) / (shared + PRIOR)
+            measured = np.where(shared < MANY, held, measured)
             variances = np.maximum(np.diag(measured), users * law.least)
             measured[np.diag_indices_from(measured)] = variances
         return measured * np.outer(noisy, noisy)
@@ -139,6 +140,13 @@ def totals_of(part: EngineRows, number: Number, group: int) -> list[float]:
         groups = range(len(part)) if moment.of_everybody else [group]
         totals.append(sum(part.total(total, each) for each in groups))
     return totals
+
+
+def _users_of_totals(part: EngineRows, number: Number, group: int) -> Ints:
+    """Return how many people every total of a number is summed over."""
+    everybody, own = sum(part.users), part.users[group]
+    moments = number.aggregate.moments
+    return np.array([everybody if moment.of_everybody else own for moment in moments])
 
 
 def _users(part: EngineRows, number: Number, group: int) -> int:

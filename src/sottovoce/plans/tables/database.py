@@ -57,7 +57,8 @@ class Database(Answers):
 
         ``parameters`` are the values of ``?`` in order, or of ``:name`` by name.
         """
-        known = self.plans.find(text, parameters)
+        asked = Asked(text, parameters)
+        known = self.plans.find(asked)
         if known is not None:
             return self._answer(known, Source(self.layout, self.collected))
         query = read(text, Source(self.layout, parameters=parameters))
@@ -65,7 +66,7 @@ class Database(Answers):
             return self.explain(query)
         source = Source(self.layout, self.collected)
         plan = plan_query(query, source)
-        self.plans.keep(text, parameters, plan)
+        self.plans.keep(asked, plan)
         return self._answer(plan, source)
 
     def explain(self, query: Query) -> Explanation:
@@ -78,15 +79,27 @@ class Database(Answers):
         return Explanation(facts)
 
     def answer(
-        self, query: Query, *, count_rows: bool = False, withheld: Withheld | None = None
+        self,
+        query: Query,
+        *,
+        text: str = "",
+        count_rows: bool = False,
+        withheld: Withheld | None = None,
     ) -> Result:
         """Return the answer to a query that has been read, with the crowd behind every row.
 
+        ``text`` is what the query was read from: the same text at the same level is planned once.
         ``count_rows`` also estimates how many records each row has, and ``withheld`` picks the rows
         that may not be shown.
         """
         source = Source(self.layout, self.collected, count_rows, withheld)
-        return self._answer(plan_query(query, source), source)
+        asked = Asked(text, level=query.options.confidence, count_rows=count_rows)
+        plan = self.plans.find(asked) if text else None
+        if plan is None:
+            plan = plan_query(query, source)
+            if text:
+                self.plans.keep(asked, plan)
+        return self._answer(plan, source)
 
     def _answer(self, plan: QueryPlan, source: Source) -> Result:
         return replace(answer_plan(plan, source), shuffled=self.shuffled)
@@ -100,8 +113,35 @@ class Database(Answers):
         return Guarantee(self.layout.epsilon, self.shuffled)
 
 
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What a plan depends on: the text of a query, and how it was asked.
+
+    A ``level`` that is given replaces that of the text.
+    """
+
+    text: str
+    parameters: Parameters = ()
+    level: float | None = None
+    count_rows: bool = False
+
+    @property
+    def key(self) -> Any:
+        """Return what equal queries have in common; None if a parameter is not a plain value."""
+        if isinstance(self.parameters, Mapping):
+            names: list[Any] = sorted(self.parameters)
+            values = [self.parameters[name] for name in names]
+        else:
+            names = []
+            values = list(self.parameters)
+        if not all(type(value) in (str, int, float, bool, type(None)) for value in values):
+            return None
+        kinds = tuple((type(value), value) for value in values)
+        return self.text, tuple(names), kinds, self.level, self.count_rows
+
+
 class PlanCache:
-    """The plans of the queries that were asked last, by their text and parameters.
+    """The plans of the queries that were asked last, by what they depend on.
 
     A plan reads no report, so it answers the same text again, whatever was collected since.
     """
@@ -113,31 +153,18 @@ class PlanCache:
     def __len__(self) -> int:
         return len(self._plans)
 
-    def find(self, text: str, parameters: Parameters) -> QueryPlan | None:
+    def find(self, asked: Asked) -> QueryPlan | None:
         """Return the plan of a query; None if it is not known."""
-        return self._plans.get(_key(text, parameters))
+        return self._plans.get(asked.key)
 
-    def keep(self, text: str, parameters: Parameters, plan: QueryPlan) -> None:
+    def keep(self, asked: Asked, plan: QueryPlan) -> None:
         """Keep a plan; the oldest one is forgotten if there are too many."""
-        key = _key(text, parameters)
+        key = asked.key
         if key is None:
             return
         self._plans[key] = plan
         if len(self._plans) > self.size:
             del self._plans[next(iter(self._plans))]
-
-
-def _key(text: str, parameters: Parameters) -> Any:
-    """Return what equal queries have in common; None if a parameter is not a plain value."""
-    if isinstance(parameters, Mapping):
-        names: list[Any] = sorted(parameters)
-        values = [parameters[name] for name in names]
-    else:
-        names = []
-        values = list(parameters)
-    if not all(type(value) in (str, int, float, bool, type(None)) for value in values):
-        return None
-    return text, tuple(names), tuple((type(value), value) for value in values)
 
 
 class _ColumnCounts(Mapping[str, Answer]):

@@ -225,8 +225,10 @@ def layer_means(slot: Slot, column: Coefficients) -> float:
         return 0.0
     if column.scales is not None:
         (axes,) = slot.groups
-        means = sum(_means_by_layer(axes, term) for term in column.groups[0])
-        return float(np.dot(column.scales, (means + np.zeros(1))[slot.family.first :]))
+        layers = [_means_by_layer(axes, term) for term in column.groups[0]]
+        if not layers:  # nobody can meet the condition
+            return 0.0
+        return float(np.dot(column.scales, np.sum(layers, axis=0)[slot.family.first :]))
     total = 0.0
     for axes, terms in zip(slot.groups, column.groups, strict=True):
         total += sum(_product_of_means(axes, term) for term in terms)

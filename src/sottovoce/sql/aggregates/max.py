@@ -31,10 +31,13 @@ class Max(Quantile):
 
     @property
     def moments(self) -> tuple[Moment, ...]:
-        """Return how many records have every value or one beyond it, the first value left out."""
+        """Return how many records have every value or one beyond it.
+
+        All records are at the first value of a private column or beyond it, so it is left out.
+        """
         return tuple(
-            Moment((self._term(f"beyond {point!r}", self._beyond(point), 0.0),))
-            for point in self.steps[1:].tolist()
+            Moment(self._terms(f"beyond {point!r}", self._beyond(point), 0.0))
+            for point in self.steps[self._left_out :].tolist()
         )
 
     @property
@@ -45,16 +48,24 @@ class Max(Quantile):
     def _beyond(self, point: float) -> Bools:
         return np.asarray(self.numbers >= point)
 
+    @property
+    def _left_out(self) -> int:
+        return 0 if self.public is not None else 1
+
+    def _last(self, somebody: Bools) -> float:
+        """Return the last value that somebody is at or beyond, with nobody missing before it."""
+        return float(self.steps[max(0, _run(somebody) - 1 + self._left_out)])
+
     def combine(self, totals: Sequence[float]) -> Combination:
         if not any(totals):
             return Combination(nan, None)
-        return Combination(float(self.steps[_run(np.array(totals) > SOMEBODY)]), None)
+        return Combination(self._last(np.array(totals) > SOMEBODY), None)
 
     def bounds(
         self, totals: Sequence[float], covariance: Floats, reach: float
     ) -> tuple[float, float]:
         errors = reach * np.sqrt(np.maximum(0.0, np.diag(covariance)))
-        certain = float(self.steps[_run(np.array(totals) - errors > SOMEBODY)])
+        certain = self._last(np.array(totals) - errors > SOMEBODY)
         end = float(self.steps[-1]) if errors.any() else certain
         return min(certain, end), max(certain, end)
 

@@ -10,13 +10,14 @@ refuses: u is too small if T(u) is below 0 by more than the reach, and too large
 before u is above 0 by as much.  The true value is refused by one of the two tests as rarely as the
 interval says, whatever the shape of the distribution.
 
-A column of more than ``MAX_POINTS`` values is looked at in as many steps.
+A private column of more than ``MAX_POINTS`` values is looked at in as many steps.  A public column
+is looked at value by value: without private conditions T is exact, and so is the quantile.
 
 Source: Woodruff 1952.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import nan, sqrt
 from typing import ClassVar
@@ -33,9 +34,32 @@ from sottovoce.sql.aggregates.base import (
     Moment,
     ValueFunction,
 )
+from sottovoce.sql.query import AllOf, Column, Compared, Monomial
 
 MAX_POINTS = 128
+MOST_POINTS = 1000  # values of a public column
 STEP_ERROR = 1 / sqrt(12)  # of a number that is only known to lie in a step of width 1
+
+
+ROUNDING = 1e-6  # T of a public column is a whole number less a share, so less than this is 0
+
+
+@dataclass(frozen=True, eq=False)
+class PublicValues:
+    """A public column whose quantile is asked for: its values in ascending order, as conditions
+    name them, and the conditions that records meet.
+    """
+
+    column: Column
+    values: tuple[str | float, ...]
+    where: tuple[Monomial, ...]
+
+    def among(self, chosen: Bools) -> tuple[Monomial, ...]:
+        """Return the conditions together with that of a range of the values."""
+        indices = np.flatnonzero(chosen)
+        first, last = self.values[indices[0]], self.values[indices[-1]]
+        inside = (Compared(self.column, ">=", first), Compared(self.column, "<=", last))
+        return tuple(replace(each, public=AllOf((each.public, *inside))) for each in self.where)
 
 
 @dataclass(frozen=True)
@@ -43,12 +67,13 @@ class Quantile(Aggregate):
     """The smallest value that at least a ``share`` of the records does not exceed.
 
     ``numbers`` are those of the column's values, or ``of_dates`` the days from the beginning of
-    1970.
+    1970.  ``public`` is the column if it is a public one.
     """
 
     share: float = 0.5
     of_dates: bool = False
     numbers: Floats = field(default_factory=lambda: np.zeros(2), compare=False, repr=False)
+    public: PublicValues | None = None
 
     sql_names: ClassVar[tuple[str, ...]] = (
         "QUANTILE",
@@ -70,7 +95,7 @@ class Quantile(Aggregate):
     def points(self) -> Floats:
         """Return the values that are looked at, in ascending order."""
         values = np.unique(self.numbers)
-        if len(values) <= MAX_POINTS:
+        if len(values) <= MAX_POINTS or self.public is not None:
             return values
         chosen = np.linspace(0, len(values) - 1, MAX_POINTS).round().astype(int)
         return np.asarray(values[chosen])
@@ -79,23 +104,27 @@ class Quantile(Aggregate):
     def moments(self) -> tuple[Moment, ...]:
         """Return T of every value but the last, up to which all records are."""
         return tuple(
-            Moment((self._term(f"up to {point!r}", self.numbers <= point, self.share),))
+            Moment(self._terms(f"up to {point!r}", self.numbers <= point, self.share))
             for point in self.points[:-1].tolist()
         )
 
-    def _term(self, text: str, chosen: Bools, share: float) -> MeasureTerm:
+    def _terms(self, text: str, chosen: Bools, share: float) -> tuple[MeasureTerm, ...]:
+        """Return the measure that counts the records with chosen values, less a share of all."""
+        if self.public is not None:
+            counted = MeasureTerm(where=self.public.among(chosen))
+            return (counted, MeasureTerm(-share, where=self.public.where)) if share else (counted,)
         (term,) = self.measure
         before = "" if term.function is None else term.function.text
         function = ValueFunction(
             f"{before} {text} less {share!r}", chosen.astype(np.float64) - share
         )
-        return MeasureTerm(1.0, term.column, function=function, where=term.where)
+        return (MeasureTerm(1.0, term.column, function=function, where=term.where),)
 
     def combine(self, totals: Sequence[float]) -> Combination:
         heights = np.array(totals)
         if not heights.any():
             return Combination(nan, None)
-        index = int((heights < 0).sum())
+        index = int((heights < -ROUNDING).sum())
         return Combination(float(self.points[index]), self._slopes(heights, index))
 
     def _slopes(self, heights: Floats, index: int) -> tuple[float, ...] | None:
@@ -121,8 +150,8 @@ class Quantile(Aggregate):
     ) -> tuple[float, float]:
         heights = np.array(totals)
         errors = reach * np.sqrt(np.maximum(0.0, np.diag(covariance)))
-        not_too_small = np.append(heights + errors >= 0, True)
-        not_too_large = np.append(True, heights - errors < 0)
+        not_too_small = np.append(heights + errors >= -ROUNDING, True)
+        not_too_large = np.append(True, heights - errors < -ROUNDING)
         possible = np.flatnonzero(not_too_small & not_too_large)
         if not len(possible):  # every value is refused by one of the tests
             return float(self.points[0]), float(self.points[-1])
