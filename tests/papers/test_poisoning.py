@@ -49,6 +49,6 @@ def test_intervals_of_corrected_answers_keep_their_level(scenario):
 
 
 def test_a_thousand_clean_rounds_raise_at_most_one_alarm():
-    alarms = [clean for clean in rounds(CLEAN_ROUNDS, 700_000) if examined(clean).alarm]
+    alarms = [clean for clean in rounds(CLEAN_ROUNDS, 700_000) if examined(clean).integrity.alarm]
     print(alarms)
     assert len(alarms) <= 1

@@ -41,11 +41,7 @@ class SeedFilter:
 
 def seed_filter(collected: Collected, round_number: int, found: RoundTests) -> SeedFilter | None:
     """Return which reports to keep by their seeds; None if they leave out none."""
-    alarming = {
-        key: pool
-        for key, pool in found.pools.items()
-        if any(test.alarm and test.name == seeds.SPECTRUM for test in pool.tests(0))
-    }
+    alarming = {key: found.pools[key] for key in found.searched}
     if not alarming:
         return None
     asked = collected.rounds[round_number]

@@ -51,11 +51,11 @@ def tested(source: CandidateSource, collected: Collected, round_number: int) -> 
     found = RoundTests(seeds.pooled(_batches(collected, round_number)))
     fakes = collected.fakes(round_number)
     reports = sum(pool.evidence.users for pool in found.pools.values())
-    for pool in found.pools.values():
+    for key, pool in found.pools.items():
         part = round(fakes * pool.evidence.users / reports)
         alpha = FALSE_ALARM / len(found.pools)
         for test in pool.tests(part, alpha):
-            found.add(test)
+            found.add_pool_test(key, test)
         found.add_misfit(misfit(pool.mechanism, pool.evidence, alpha))
     addresses = _largest_addresses(collected, round_number)
     for address in addresses:

@@ -50,12 +50,22 @@ class Examined:
 
 @dataclass
 class RoundTests:
-    """Tests of a round by name, and what was found on the way."""
+    """Tests of a round by name, and what was found on the way.
+
+    ``searched`` are the keys of the pools whose seed spectrum alarms.
+    """
 
     pools: dict[str, seeds.Pool]
     tests: dict[str, list[PlausibilityTest]] = field(default_factory=dict)
     examined: list[Examined] = field(default_factory=list)
     misfits: list[Misfit] = field(default_factory=list)
+    searched: set[str] = field(default_factory=set)
+
+    def add_pool_test(self, key: str, test: PlausibilityTest) -> None:
+        """Add a test of a pool."""
+        self.add(test)
+        if test.alarm and test.name == seeds.SPECTRUM:
+            self.searched.add(key)
 
     def add(self, test: PlausibilityTest | None) -> None:
         """Add a test, if it could be made."""

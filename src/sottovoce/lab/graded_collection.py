@@ -149,9 +149,10 @@ class GradedRun:
         """Return how far answers are from honest people: defended, and without the defence."""
         honest = self.devices.honest
         answer = self.devices.answer
+        observed = [group.observed for group in groups_of(self.devices.collected)]
         return {
             "defended": jensen_shannon(answer.estimate.frequencies, honest),
-            "plain EM": jensen_shannon(ostrich(groups_of(self.devices.collected)), honest),
+            "plain EM": jensen_shannon(ostrich(observed)[0], honest),
             "EMS": jensen_shannon(answer.raw.estimate.frequencies, honest),
         }
 

@@ -1,11 +1,14 @@
 """The experiments on poisoned numbers, at sizes of every day."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from sottovoce.lab.experiments.byzantine_numbers import (
     BOTH_SIDES,
     DECODERS,
+    PRICED,
     Setting,
     clean_populations,
     coverage,
@@ -13,6 +16,7 @@ from sottovoce.lab.experiments.byzantine_numbers import (
     drawn,
     false_alarms,
     found_share,
+    group_price,
     power,
     single,
 )
@@ -47,12 +51,22 @@ def test_liars_change_no_law():
 COMMON = {"epsilon": 0.5, "users": 2_000, "buckets": 16}
 
 
-def test_every_decoder_returns_a_distribution():
-    found = decoded(drawn(SMALL, seed=1))
+def test_every_decoder_returns_a_distribution_of_every_collection():
+    first, second = (drawn(SMALL, seed=seed) for seed in (1, 2))
+    found, swapped = decoded([first, second]), decoded([second, first])
     assert tuple(found) == DECODERS
-    for shares in found.values():
-        assert shares.sum() == pytest.approx(1)
+    for name, shares in found.items():
+        assert shares.sum(axis=1) == pytest.approx([1, 1])
         assert shares.min() >= 0
+        np.testing.assert_allclose(shares, swapped[name][::-1], rtol=1e-9)
+        assert np.abs(shares[0] - shares[1]).max() > 1e-3
+
+
+def test_a_collection_is_decoded_among_others_as_it_is_alone():
+    drawing = drawn(SMALL, seed=1)
+    alone, twice = decoded([drawing]), decoded([drawing, drawing])
+    for name, shares in twice.items():
+        np.testing.assert_allclose(shares, np.repeat(alone[name], 2, axis=0), rtol=1e-9)
 
 
 def test_one_report_each_shows_the_share():
@@ -81,3 +95,22 @@ def test_intervals_of_the_mean_cover_where_little_is_known():
     found = coverage(Setting(epsilon=0.25, share=0.0, users=1_000, buckets=16), runs=20)
     print(found)
     assert found["mean"] >= 14 / 20
+
+
+def test_groups_of_categories_cost_many_times_the_people():
+    """The page and its decision say: 3.1 to 21 times as many at epsilon 1, exactly computed."""
+    ratios = [group_price(size, 1.0).ratio for size in (4, 15, 64)]
+    assert ratios == pytest.approx([3.062399, 5.747667, 21.020819], rel=1e-6)
+    price = group_price(15, 1.0)
+    assert (price.kind, round(price.influence, 1), round(price.chosen_influence, 1)) == (
+        "subset",
+        9.1,
+        3.0,
+    )
+
+
+def test_the_committed_page_has_the_prices():
+    page = (Path(__file__).parents[3] / "docs" / "evidence" / "byzantine-numbers.md").read_text()
+    for size, epsilon in PRICED:
+        price = group_price(size, epsilon)
+        assert f"| {size} | {epsilon:g} | {price.graded:.2f} | {price.single:.2f} " in page

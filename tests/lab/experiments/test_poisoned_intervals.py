@@ -8,8 +8,10 @@ from sottovoce.lab.experiments import poisoned_intervals
 from sottovoce.lab.experiments.poisoned_intervals import (
     AttackCoverage,
     Bounded,
+    NumberCoverage,
     covered,
     distribution,
+    graded,
     histogram,
     mean,
 )
@@ -21,7 +23,7 @@ RUNS = 60
 @pytest.mark.parametrize("kind", ["grr", "affine", "oue"])
 def test_counts_keep_their_level_under_attack(kind, attack):
     coverage = covered(histogram(kind), attack, RUNS)
-    print(coverage, coverage.share_attacked, coverage.lowest)
+    print(coverage, coverage.share_attacked, coverage.lowest[0])
     assert coverage.holds
 
 
@@ -73,8 +75,38 @@ def test_the_page_names_the_number_that_is_covered_least():
         coverage.add([missed, Bounded("kept", 0, 1, 0, 1, truth=1)])
     assert not coverage.holds
     page = poisoned_intervals.written([coverage])
-    assert "| 0.750 | 0.500 (missed) **below** | 0.750 |" in page
+    assert "| 0.750 | 0.500 (missed) **below** | 0.345 | 0.750 |" in page
     assert "0 of 1 cases" in page
+    assert "The least coverage that any case excludes is 0.345, from\n50 of 100" in page
+
+
+def test_few_runs_exclude_little():
+    """60 of 60 hits are as likely as 1 in 1000 if the coverage is 0.001^(1/60)."""
+    for runs in (60, 300):
+        number = NumberCoverage(intervals=runs, attacked=runs)
+        assert number.excluded == pytest.approx(0.001 ** (1 / runs))
+    assert NumberCoverage(intervals=60, attacked=0).excluded == 0
+
+
+def test_costly_cases_have_the_runs_of_the_command(monkeypatch, capsys):
+    costly, cheap = graded("distribution"), mean("duchi")
+    monkeypatch.setattr(poisoned_intervals, "cases", lambda: [costly, cheap])
+    measured = []
+
+    def measure(case, attack, runs):
+        measured.append((case.name, runs))
+        return AttackCoverage(case.name, attack, numbers={"mean": NumberCoverage(1, 1, 1)}, runs=1)
+
+    monkeypatch.setattr(poisoned_intervals, "covered", measure)
+    assert poisoned_intervals.main(["--runs", "7"]) == 0
+    assert set(measured) == {(costly.name, 7), (cheap.name, 1_000)}
+    assert "12 of 12 cases" in capsys.readouterr().out
+
+
+def test_bounds_of_graded_groups_hold_where_tokens_deal_the_groups():
+    coverage = covered(graded("distribution"), "spa", 2)
+    assert coverage.total("unbounded") == 0
+    assert coverage.share_attacked == 1
 
 
 @pytest.mark.papers

@@ -114,3 +114,8 @@ def test_a_few_people_are_enough_for_an_answer():
 def test_a_mechanism_beside_a_defence_is_refused():
     with pytest.raises(ParameterError, match="`mechanism` must be left out"):
         sv.Mean(0, 1, "hybrid", defence="graded")
+
+
+def test_the_answer_says_whether_the_groups_disagree():
+    assert shape(attacked=False).details["groups_disagree"] is False
+    assert shape(attacked=True).details["groups_disagree"] in (True, False)

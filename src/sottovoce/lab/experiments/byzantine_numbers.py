@@ -10,16 +10,17 @@ divergences in nats.
 Source: Du 2025, section 6.5.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from math import sqrt
 
 import numpy as np
 
-from sottovoce.arrays import Floats, Ints
+from sottovoce.arrays import Floats, Ints, Reports
+from sottovoce.core.rng import Rng
 from sottovoce.domains.buckets import Buckets
-from sottovoce.lab.attacks.base import Attack
+from sottovoce.lab.attacks.base import Attack, CraftedReports
 from sottovoce.lab.attacks.biased_numbers import BiasedNumbers
 from sottovoce.lab.attacks.input_manipulation import InputManipulation
 from sottovoce.lab.baselines.numbers.me_emf import me_emf
@@ -30,8 +31,10 @@ from sottovoce.lab.populations.numbers import SHAPES
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.simulate import simulate
 from sottovoce.lab.truth.metrics import jensen_shannon
+from sottovoce.mechanisms.base import PureMechanism
 from sottovoce.mechanisms.grr import GRR
 from sottovoce.mechanisms.square_wave import SquareWave
+from sottovoce.plans.frequencies.choose_mechanism import choose
 from sottovoce.plans.numbers.de_emf import MAX_SHARE, METHODS
 from sottovoce.plans.numbers.distribution import Distribution, DistributionAnswer
 from sottovoce.plans.numbers.emf import OutputCounts, emf, unfiltered
@@ -58,7 +61,7 @@ class Setting:
     """A collection with attackers: Poi(``segments``, ``poisoned``) by a ``share`` of all users.
 
     ``poison`` is the law of false reports within a segment.  With ``lie`` the attackers follow the
-    protocol for the number 1 instead.
+    protocol for the number 1 instead; with ``spares_probe`` they do so in the probe alone.
     """
 
     shape: str = "Beta(2, 5)"
@@ -70,11 +73,15 @@ class Setting:
     users: int = USERS
     buckets: int = BUCKETS
     poison: str = "uniform"
+    spares_probe: bool = False
 
     @property
     def pattern(self) -> str:
         """Return the name of the attack."""
-        return "lie" if self.lie else f"Poi({self.segments}, {self.poisoned})"
+        if self.lie:
+            return "lie"
+        name = f"Poi({self.segments}, {self.poisoned})"
+        return f"{name}, probe spared" if self.spares_probe else name
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,37 +138,73 @@ def found_share(setting: Setting, seed: int) -> float:
     return float(emf(observed, semf(observed)).share[0])
 
 
-def decoded(drawing: Drawn, weights: str = "paper") -> dict[str, Floats]:
-    """Return the distribution that every decoder finds in the same reports."""
-    groups = drawing.groups
-    masks = [semf(group.observed) for group in groups]
-    share = np.minimum(emf(groups[-1].observed, masks[-1]).share, MAX_SHARE)
-    found = {"ostrich": ostrich(groups, weights), "me-emf": me_emf(groups, weights)}
+def decoded(drawings: Sequence[Drawn], weights: str = "paper") -> dict[str, Floats]:
+    """Return (drawings, buckets) of every decoder: the distributions that it finds.
+
+    Collections of one setting are rows of the same fits, which take little longer than one row.
+    """
+    observed = [
+        _stacked(groups) for groups in zip(*(each.groups for each in drawings), strict=True)
+    ]
+    masks = [semf(group) for group in observed]
+    share = np.minimum(emf(observed[-1], masks[-1]).share, MAX_SHARE)
+    found = {"ostrich": ostrich(observed, weights), "me-emf": me_emf(observed, weights)}
     for name in FILTERS:
         results = [
-            METHODS[name](group.observed, mask, share).distribution[0]
-            for group, mask in zip(groups, masks, strict=True)
+            METHODS[name](group, mask, share).distribution
+            for group, mask in zip(observed, masks, strict=True)
         ]
-        found[name] = averaged(groups, results, float(share[0]), weights)
+        found[name] = averaged(observed, results, share, weights)
     return {name: found[name] for name in DECODERS}
+
+
+def _stacked(groups: Sequence[Group]) -> OutputCounts:
+    """Return what one group reported in several collections, a row for each."""
+    counts = np.concatenate([group.observed.counts for group in groups])
+    return replace(groups[0].observed, counts=counts)
 
 
 def divergences(setting: Setting, seeds: int = SEEDS, weights: str = "paper") -> dict[str, float]:
     """Return the mean divergence of every decoder from honest people."""
-    runs = []
-    for seed in range(seeds):
-        drawing = drawn(setting, seed)
-        found = decoded(drawing, weights)
-        runs.append([jensen_shannon(found[name], drawing.truth) for name in DECODERS])
-    return dict(zip(DECODERS, np.mean(runs, axis=0).tolist(), strict=True))
+    drawings = [drawn(setting, seed) for seed in range(seeds)]
+    means = {}
+    for name, found in decoded(drawings, weights).items():
+        pairs = zip(found, drawings, strict=True)
+        far = [jensen_shannon(shares, drawing.truth) for shares, drawing in pairs]
+        means[name] = float(np.mean(far))
+    return means
 
 
-def _attack(setting: Setting, seed: int) -> BiasedNumbers:
+@dataclass(frozen=True)
+class SparedProbe(CraftedReports):
+    """False reports at every epsilon but that of the probe, where attackers follow the protocol.
+
+    A device is told how often and at which epsilon it reports, so attackers know their group.
+    """
+
+    loud: BiasedNumbers
+    quiet: InputManipulation
+
+    def crafted(self, question: Question, users: int, rng: Rng) -> Reports:
+        attack = self.quiet if question.mechanism.epsilon <= PROBE else self.loud
+        return attack.crafted(question, users, rng)
+
+
+def _attack(setting: Setting, seed: int) -> CraftedReports:
+    numbers = _biased_numbers(setting, seed)
+    return SparedProbe(numbers, _lie(setting)) if setting.spares_probe else numbers
+
+
+def _biased_numbers(setting: Setting, seed: int) -> BiasedNumbers:
     if (setting.segments, setting.poisoned) == (8, 2):
         return BiasedNumbers(8, 2, setting.poison, BOTH_SIDES[seed % len(BOTH_SIDES)])
     order = np.random.default_rng(_SEGMENTS_SEED + seed).permutation(setting.segments)
     chosen = tuple(sorted(order[: setting.poisoned].tolist()))
     return BiasedNumbers(setting.segments, setting.poisoned, setting.poison, chosen)
+
+
+def _lie(setting: Setting) -> InputManipulation:
+    return InputManipulation(Buckets(0, 1, setting.buckets), (1.0,))
 
 
 def _counts(wave: SquareWave, counts: Ints) -> OutputCounts:
@@ -192,6 +235,60 @@ def category_errors(poisoned: tuple[int, ...], epsilon: float, seed: int) -> dic
         "de-remf*": METHODS["de-remf*"](observed, mask, share).distribution[0],
     }
     return {name: float(((shares - people) ** 2).mean()) for name, shares in found.items()}
+
+
+@dataclass(frozen=True)
+class GroupPrice:
+    """What graded groups would cost where people hold one of ``size`` categories and nobody lies.
+
+    ``graded`` is the variance of a rare category's count, per person, from k-RR in graded groups
+    that are averaged by their precision; ``single`` is that of one report by the mechanism ``kind``
+    that a histogram chooses.  ``influence`` is what a false report of k-RR counts for, at the
+    epsilon of the task; ``chosen_influence`` is that of the chosen mechanism.
+    """
+
+    size: int
+    epsilon: float
+    graded: float
+    single: float
+    kind: str
+    influence: float
+    chosen_influence: float
+
+    @property
+    def ratio(self) -> float:
+        """Return how many times as many people the graded groups need."""
+        return self.graded / self.single
+
+
+def group_price(size: int, epsilon: float) -> GroupPrice:
+    """Return the price of graded groups for a histogram, by exact arithmetic.
+
+    >>> round(group_price(15, 1.0).ratio, 2)
+    5.75
+    """
+    listed = grades(epsilon)
+    # r reports of one person at epsilon_t have the precision r / variance(epsilon_t).
+    precisions = [
+        grade.reports / _rare_variance(GRR(epsilon=grade.epsilon, size=size)) for grade in listed
+    ]
+    direct = GRR(epsilon=epsilon, size=size)
+    chosen = choose(size, epsilon).mechanism
+    return GroupPrice(
+        size,
+        epsilon,
+        graded=len(listed) / sum(precisions),
+        single=_rare_variance(chosen),
+        kind=chosen.kind,
+        influence=direct.influence.up,
+        chosen_influence=chosen.influence.up,
+    )
+
+
+def _rare_variance(mechanism: PureMechanism) -> float:
+    """Return the variance of one vote for a value that nearly nobody holds."""
+    p, q = mechanism.p, mechanism.q
+    return q * (1 - q) / (p - q) ** 2
 
 
 def _category_counts(
@@ -296,9 +393,7 @@ def coverage(setting: Setting, runs: int = COVERED_RUNS) -> dict[str, float]:
 def _joining(setting: Setting, seed: int) -> Attack | None:
     if not setting.share:
         return None
-    if setting.lie:
-        return InputManipulation(Buckets(0, 1, setting.buckets), (1.0,))
-    return _attack(setting, seed)
+    return _lie(setting) if setting.lie else _attack(setting, seed)
 
 
 # --- the page ------------------------------------------------------------------------------------
@@ -420,6 +515,32 @@ def _category_means(poisoned: tuple[int, ...], epsilon: float) -> list[float]:
     return [float(np.mean([run[name] for run in runs])) for name in runs[0]]
 
 
+PRICED = tuple((size, epsilon) for size in (4, 15, 64) for epsilon in (1.0, 2.0))
+
+
+def _prices(pieces: MeasuredOnce) -> list[str]:
+    lines = [
+        "## What graded groups would cost for categories",
+        "",
+        "Exact variance of the count of a rare category, per person, where nobody lies: k-RR in"
+        " graded groups with a probe",
+        "at epsilon 1/16, beside one report by the mechanism that a histogram chooses. *Counts for*"
+        " is how many honest people one",
+        "false report counts for.",
+        "",
+        "| categories | epsilon | graded k-RR | one report | times the people | k-RR counts for"
+        " | chosen counts for |",
+        "|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for size, epsilon in PRICED:
+        price = group_price(size, epsilon)
+        cells = [str(size), f"{epsilon:g}", f"{price.graded:.2f}"]
+        cells += [f"{price.single:.2f} ({price.kind})", f"{price.ratio:.1f}"]
+        cells += [f"{price.influence:.1f}", f"{price.chosen_influence:.1f}"]
+        lines.append(_row(cells))
+    return [*lines, ""]
+
+
 def _alarms(pieces: MeasuredOnce) -> list[str]:
     found = Alarms(**pieces.piece("false alarms", lambda: asdict(false_alarms())))
     lines = [
@@ -476,6 +597,7 @@ _SECTIONS = (
     _lies,
     _weights,
     _categories,
+    _prices,
     _alarms,
     _coverages,
 )

@@ -3,15 +3,25 @@
 Every attack of the laboratory meets every mechanism and plan that it applies to, at the share that
 the bounds allow for.  The truth is that of the honest people, at the size of all who answered.
 
+A number passes if its share is no more than 5 sigma below the level.  How little that says depends
+on the number of intervals, so that the page prints beside every least share which coverage it
+excludes: the lower end of an exact one-sided interval.
+
 python -m sottovoce.lab.experiments.poisoned_intervals > docs/evidence/attack-intervals.md
+
+``--runs`` sets how many collections a case has whose collections take long.  With 300 it takes some
+hours of one core; with ``--kept FILE`` it goes on where it was interrupted.
 """
 
+import argparse
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import combinations
 from math import sqrt
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,8 +39,10 @@ from sottovoce.lab.attacks.maximal_loss import MaximalLoss
 from sottovoce.lab.attacks.query_shift import QueryShift
 from sottovoce.lab.attacks.random_reports import RandomReports
 from sottovoce.lab.attacks.support_target import SupportTarget
-from sottovoce.lab.experiments.measured_once import MeasuredOnce, from_arguments
+from sottovoce.lab.experiments.measured_once import MeasuredOnce
 from sottovoce.lab.simulate import simulate
+from sottovoce.maths import binomial
+from sottovoce.maths.bisection import bisect
 from sottovoce.plans.frequencies.histogram import Histogram
 from sottovoce.plans.frequencies.survey import Survey
 from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
@@ -42,11 +54,16 @@ from sottovoce.plans.numbers.distribution import Distribution
 from sottovoce.plans.numbers.mean import Mean
 from sottovoce.plans.tables.joint import Joint
 from sottovoce.plans.tables.table import Table
+from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.task import Task
 
+PROGRAM = "python -m sottovoce.lab.experiments.poisoned_intervals"
 LEVEL = 0.95
 FAKES = 0.05
-RUNS = 1_000
+RUNS = 1_000  # of cases whose collections take milliseconds
+COSTLY_RUNS = 300  # of those whose collections take longer
+EXCLUDED = 1e-3  # the probability with which a case looks better than the coverage it excludes
 LETTERS = tuple("abcdefgh")
 HOLDERS = (450, 250, 150, 75, 40, 25, 10, 0)  # people who hold each letter
 COUNTED = ("grr", "affine", "olh", "oue", "sue", "the", "subset", "hadamard", "blh", "rmp")
@@ -79,14 +96,17 @@ class Bounded:
 
 @dataclass(frozen=True)
 class AttackCase:
-    """A task, what honest people hold, the attacks on it, and the numbers that are looked at."""
+    """A task, what honest people hold, the attacks on it, and the numbers that are looked at.
+
+    The command says how many runs a ``costly`` case has.
+    """
 
     name: str
     task: Task
     values: Any
     attacks: Mapping[str, Attack]
     numbers: Callable[[Outcome], list[Bounded]]
-    runs: int = RUNS
+    costly: bool = True
 
 
 @dataclass
@@ -104,6 +124,20 @@ class NumberCoverage:
         self.attacked += number.covered_attacked
         self.ordinary += number.covered
         self.unbounded += number.low_attacked is None
+
+    @property
+    def share_attacked(self) -> float:
+        """Return the share of attacked intervals that contain the truth."""
+        return self.attacked / self.intervals
+
+    @property
+    def excluded(self) -> float:
+        """Return the coverage that so many hits exclude: with any less they were too unlikely."""
+
+        def unlikely(coverage: float) -> bool:
+            return binomial.at_least(self.attacked, self.intervals, coverage) < EXCLUDED
+
+        return bisect(unlikely, 0.0, 1.0).low if self.attacked else 0.0
 
     @property
     def holds(self) -> bool:
@@ -145,17 +179,17 @@ class AttackCoverage:
         return self.total("ordinary") / self.total("intervals")
 
     @property
-    def lowest(self) -> tuple[str, float]:
-        """Return the number whose attacked intervals contain the truth least often, and how often.
+    def lowest(self) -> tuple[str, NumberCoverage]:
+        """Return the number whose attacked intervals contain the truth least often.
 
         Numbers that were found in less than a tenth of the runs are too few to say.
         """
         often = {
-            name: number.attacked / number.intervals
+            name: number
             for name, number in self.numbers.items()
             if 10 * number.intervals >= self.runs
         }
-        return min(often.items(), key=lambda item: item[1])
+        return min(often.items(), key=lambda item: item[1].share_attacked)
 
     @property
     def holds(self) -> bool:
@@ -169,10 +203,10 @@ class AttackCoverage:
         return cls(content["case"], content["attack"], content["runs"], numbers)
 
 
-def covered(case: AttackCase, attack: str, runs: int | None = None) -> AttackCoverage:
+def covered(case: AttackCase, attack: str, runs: int) -> AttackCoverage:
     """Return the coverage of a case under one of its attacks, over seeded collections."""
     coverage = AttackCoverage(case.name, attack)
-    for seed in range(runs or case.runs):
+    for seed in range(runs):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConcernWarning)
             outcome = simulate(
@@ -187,6 +221,8 @@ def cases() -> Iterator[AttackCase]:
     yield from (histogram(kind) for kind in COUNTED)
     yield from (mean(kind) for kind in NUMERIC)
     yield distribution()
+    yield graded("mean")
+    yield graded("distribution")
     yield survey()
     yield marginals()
     yield heavy_hitters()
@@ -228,6 +264,7 @@ def histogram(kind: str) -> AttackCase:
         values,
         attacks,
         _rows_of(dict(zip(LETTERS, shares, strict=True))),
+        costly=False,
     )
 
 
@@ -251,7 +288,6 @@ def survey() -> AttackCase:
         values,
         attacks,
         lambda outcome: rows(outcome.questions()["r"]),
-        runs=400,
     )
 
 
@@ -284,7 +320,6 @@ def marginals() -> AttackCase:
         values,
         attacks,
         lambda outcome: rows(outcome.select(("a", "b"))),
-        runs=400,
     )
 
 
@@ -315,7 +350,8 @@ def mean(kind: str) -> AttackCase:
     """Return the mean of a number by one mechanism."""
     task = Task("weight", Mean(0, 10, kind), 1.0)
     values = np.linspace(2, 4, 1000)
-    return AttackCase(f"mean, `{kind}`", task, values, _on_numbers(task), _figures({"mean": 3.0}))
+    numbers = _figures({"mean": 3.0})
+    return AttackCase(f"mean, `{kind}`", task, values, _on_numbers(task), numbers, costly=False)
 
 
 def distribution() -> AttackCase:
@@ -327,7 +363,21 @@ def distribution() -> AttackCase:
     def numbers(outcome: Outcome) -> list[Bounded]:
         return _figures(true)(outcome.highlights())
 
-    return AttackCase("distribution", task, values, _on_numbers(task), numbers, runs=60)
+    return AttackCase("distribution", task, values, _on_numbers(task), numbers)
+
+
+def graded(asked: str) -> AttackCase:
+    """Return the mean of a number in graded groups, asked for alone or with the distribution."""
+    plan: Plan = Mean(0, 10, defence="graded", probe=1 / 8)
+    if asked == "distribution":
+        plan = Distribution(0, 10, 16, defence="graded", probe=1 / 8)
+    task = Task("weight", plan, 1.0, collection=Collection(enrolment=True))
+    values = np.linspace(2, 6, 2000)
+
+    def numbers(outcome: Outcome) -> list[Bounded]:
+        return _figures({"mean": 4.0})(outcome.highlights())
+
+    return AttackCase(f"graded groups, {asked}", task, values, _on_numbers(task), numbers)
 
 
 def _on_numbers(task: Task) -> dict[str, Attack]:
@@ -367,7 +417,7 @@ def heavy_hitters() -> AttackCase:
     attacks = targeted(task, planted, 40_000)
     attacks["coins"] = ChosenCoins(SupportTarget(domain, (40_000,)), (plan.groups - 1,))
     attacks["mla"] = MaximalLoss(1)
-    return AttackCase("heavy hitters", task, values, attacks, _rows_of(shares), runs=60)
+    return AttackCase("heavy hitters", task, values, attacks, _rows_of(shares))
 
 
 def _baskets(people: int) -> list[set[str]]:
@@ -416,7 +466,7 @@ def top_items() -> AttackCase:
     rounds = len(plan.search.stages)
     attacks = _on_sets(task, rounds - 1)
     attacks["padding"] = _on_sizes(task, rounds - 2)
-    return AttackCase("top items", task, baskets, attacks, _rows_of(shares), runs=60)
+    return AttackCase("top items", task, baskets, attacks, _rows_of(shares))
 
 
 def itemsets() -> AttackCase:
@@ -427,7 +477,7 @@ def itemsets() -> AttackCase:
     shares = _shares_of(baskets, wanted)
     attacks = _on_sets(task, 1)
     attacks["padding"] = _on_sizes(task, 0)
-    return AttackCase("itemsets", task, baskets, attacks, _rows_of(shares), runs=60)
+    return AttackCase("itemsets", task, baskets, attacks, _rows_of(shares))
 
 
 def adaptive_items() -> AttackCase:
@@ -436,7 +486,7 @@ def adaptive_items() -> AttackCase:
     plan = AdaptiveTopItems(list(LETTERS), 6000, 3, rounds=3, holdout=30)
     task = Task("adaptive", plan, 3.0)
     shares = _shares_of(baskets, [{letter} for letter in LETTERS])
-    return AttackCase("adaptive items", task, baskets, _on_sets(task, 1), _rows_of(shares), runs=60)
+    return AttackCase("adaptive items", task, baskets, _on_sets(task, 1), _rows_of(shares))
 
 
 # --- SQL -----------------------------------------------------------------------------------------
@@ -456,9 +506,7 @@ def table(name: str, query: str) -> AttackCase:
     values = {"age": ages, "state": states.tolist()}
     target = {"age": 15, "state": "x"} if name != "count" else {"age": 2, "state": "x"}
     numbers = _query(query, truths[name], scaled=name != "mean")
-    return AttackCase(
-        f"SQL {name}", task, values, _on_tables(task, target, query), numbers, runs=60
-    )
+    return AttackCase(f"SQL {name}", task, values, _on_tables(task, target, query), numbers)
 
 
 def joined() -> AttackCase:
@@ -484,7 +532,7 @@ def joined() -> AttackCase:
     }
     target = {"users": {"age": 1}, "txn": {"amount": 1}}
     attacks = _on_tables(task, target, query)
-    return AttackCase("SQL join", task, values, attacks, _query(query, truth, scaled=True), runs=60)
+    return AttackCase("SQL join", task, values, attacks, _query(query, truth, scaled=True))
 
 
 def _on_tables(task: Task, target: Any, query: str) -> dict[str, Attack]:
@@ -519,20 +567,21 @@ def _query(query: str, truth: float, *, scaled: bool) -> Callable[[Outcome], lis
 # --- the page ------------------------------------------------------------------------------------
 
 
-def page(pieces: MeasuredOnce | None = None) -> str:
-    """Return the page as Markdown."""
+def page(pieces: MeasuredOnce | None = None, runs: int = COSTLY_RUNS) -> str:
+    """Return the page as Markdown; costly cases have so many ``runs``, others at least 1,000."""
     pieces = pieces or MeasuredOnce()
     rows = []
     for case in cases():
+        case_runs = runs if case.costly else max(runs, RUNS)
         for attack in case.attacks:
-            measure = partial(_measured, case, attack)
-            content = pieces.piece(f"{case.name}, {attack}", measure)
+            measure = partial(_measured, case, attack, case_runs)
+            content = pieces.piece(f"{case.name}, {attack}, {case_runs} runs", measure)
             rows.append(AttackCoverage.from_dict(content))
     return written(rows)
 
 
-def _measured(case: AttackCase, attack: str) -> dict[str, Any]:
-    return asdict(covered(case, attack))
+def _measured(case: AttackCase, attack: str, runs: int) -> dict[str, Any]:
+    return asdict(covered(case, attack, runs))
 
 
 def written(rows: Sequence[AttackCoverage]) -> str:
@@ -543,30 +592,48 @@ def written(rows: Sequence[AttackCoverage]) -> str:
         attacked = f"{row.share_attacked:.3f}"
         if row.total("unbounded"):
             attacked += f" ({row.total('unbounded') / intervals:.0%} without a bound)"
-        name, share = row.lowest
+        name, number = row.lowest
         verdict = "" if row.holds else " **below**"
         lines.append(
             f"| {row.case} | {row.attack} | {row.runs:,} | {intervals:,} | {attacked} |"
-            f" {share:.3f} ({name}){verdict} | {row.share_ordinary:.3f} |"
+            f" {number.share_attacked:.3f} ({name}){verdict} | {number.excluded:.3f} |"
+            f" {row.share_ordinary:.3f} |"
         )
     kept = sum(row.holds for row in rows)
-    lines += ["", f"{kept} of {len(rows)} cases keep their level for every number."]
+    lines += ["", f"{kept} of {len(rows)} cases keep their level for every number.", ""]
+    least = min((row.lowest[1] for row in rows), key=lambda number: number.excluded)
+    lines += [_LEAST.format(least=least)]
     return "\n".join(lines) + "\n"
 
 
 _HEAD = f"""# Intervals under attack
 
-Printed by `python -m sottovoce.lab.experiments.poisoned_intervals`.
+Printed by `{PROGRAM}`.
 {100 * FAKES:g} % of all who answer are attackers, and the bounds allow for {100 * FAKES:g} %.
 Shares of {100 * LEVEL:g} % intervals that contain the truth about the honest people: those that
 allow for false reports, of all numbers and of the number with the lowest share, then the ordinary
 ones.  A number keeps its level if its share is no more than 5 sigma below it, for its number of
-intervals.  The strongest attacks push a number to one end of its bounds, which then cover as a
+intervals; with few intervals that says little, so that *excluded* is the coverage that the lowest
+number does not have: with that much or less, so many hits would have a probability of at most
+{EXCLUDED:g}.  The strongest attacks push a number to one end of its bounds, which then cover as a
 one-sided interval of {100 * (1 + LEVEL) / 2:g} %.  Attacks are described in
 [poisoning](../poisoning.md).
 
-| case | attack | runs | intervals | allowing for them | lowest number | ordinary |
-|---|---|---:|---:|---:|---:|---:|"""
+| case | attack | runs | intervals | allowing for them | lowest number | excluded | ordinary |
+|---|---|---:|---:|---:|---:|---:|---:|"""
+_LEAST = """The least coverage that any case excludes is {least.excluded:.3f}, from
+{least.attacked} of {least.intervals} intervals."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the page."""
+    options = argparse.ArgumentParser(prog=PROGRAM)
+    options.add_argument("--runs", type=int, default=COSTLY_RUNS, help="runs of a costly case")
+    options.add_argument("--kept", type=Path, help="file of pieces that are measured already")
+    chosen = options.parse_args(arguments)
+    print(page(MeasuredOnce(chosen.kept), chosen.runs), end="")
+    return 0
+
 
 if __name__ == "__main__":
-    print(page(from_arguments(__doc__)), end="")
+    sys.exit(main())

@@ -4,6 +4,10 @@ The linear mean reads every group's reports without EM.  What a false report doe
 that bounds which allow for false reports exist for it.  With n people of r reports each in a group,
 W the variance of a report given the value and B that of values, the mean of the group has the
 variance (W / r + B) / n; groups are averaged by its inverse.
+
+The bootstrap takes for granted that the filter finds what there is to find.  What it leaves shifts
+the groups apart: the spread of their means beyond their own errors (group_spread.py) is added to
+the error where an attack was seen, and where groups disagree more than chance explains.
 """
 
 from collections.abc import Sequence
@@ -21,6 +25,7 @@ from sottovoce.errors import NoDataError
 from sottovoce.mechanisms.square_wave import SquareWave
 from sottovoce.plans.numbers.graded_estimate import GradedEstimate, Group, graded_estimate
 from sottovoce.plans.numbers.graded_groups import group_tallies
+from sottovoce.plans.numbers.group_spread import GroupSpread, group_spread
 from sottovoce.plans.numbers.poison_evidence import output_counts
 from sottovoce.tasks.collected import Collected
 from sottovoce.tasks.question import Address
@@ -71,8 +76,14 @@ def graded_answer(collected: Collected) -> GradedAnswer:
         linear = _linear_mean(groups, spread, coins_checked=collected.coins_checked)
         linear = linear.times(1 / mechanism.end)
     estimate = _estimate(found, users, collected.epsilon)
-    read_out = _read_out(found, mechanism.size) if found.attack_seen else linear
-    return GradedAnswer(estimate, _details(found, groups), read_out, linear)
+    between_groups = _spread(found)
+    scale = 2 / (mechanism.size - 1)
+    read_out = _read_out(found, scale) if found.attack_seen else linear
+    if read_out is not None and (found.attack_seen or between_groups.significant):
+        variance = read_out.variance + scale**2 * between_groups.variance
+        read_out = replace(read_out, variance=variance)
+    details = _details(found, groups) | {"groups_disagree": between_groups.significant}
+    return GradedAnswer(estimate, details, read_out, linear)
 
 
 def widened(mean: Total, read_out: Total | None) -> Total:
@@ -88,13 +99,22 @@ def widened(mean: Total, read_out: Total | None) -> Total:
     return replace(mean, variance=max(mean.variance, distance**2 + read_out.variance))
 
 
-def _read_out(found: GradedEstimate, size: int) -> Total:
+def _spread(found: GradedEstimate) -> GroupSpread:
+    """Return the spread of the groups' mean indices without EM beyond their bootstrap errors."""
+    distances = found.replicates.read_outs - _centre(found)
+    return group_spread(found.fit.read_outs[0], (distances**2).mean(axis=0))
+
+
+def _read_out(found: GradedEstimate, scale: float) -> Total:
     """Return the mean by positions on the scale of [-1, 1], with its bootstrap error."""
-    indices = np.arange(size)
-    centre = float(found.fit.distribution[0] @ indices)
-    variance = float(((found.replicates.read_out - centre) ** 2).mean())
-    scale = 2 / (size - 1)
+    variance = float(((found.replicates.read_out - _centre(found)) ** 2).mean())
     return Total(scale * float(found.fit.read_out[0]) - 1, scale**2 * variance)
+
+
+def _centre(found: GradedEstimate) -> float:
+    """Return the mean index that the replicates were drawn from."""
+    distribution = found.fit.distribution[0]
+    return float(distribution @ np.arange(len(distribution)))
 
 
 def groups_of(collected: Collected) -> list[Group]:

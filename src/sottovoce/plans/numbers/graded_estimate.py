@@ -56,9 +56,9 @@ class GradedFit:
     """What graded groups say, for every row of their counts.
 
     ``distribution`` is that of honest people, ``undefended`` what the reports say if nobody lied.
-    ``poison`` holds for every group the (rows, outputs) shares of false reports.  ``read_out`` is
-    the mean of the values' indices by the positions of the reports that were not removed, without
-    EM: it has no bias of smoothing.
+    ``poison`` holds for every group the (rows, outputs) shares of false reports.  ``read_outs`` are
+    for every group the mean of the values' indices by the positions of the reports that were not
+    removed, without EM: they have no bias of smoothing.
     """
 
     distribution: Floats
@@ -67,7 +67,12 @@ class GradedFit:
     weights: Floats
     poison: tuple[Floats, ...]
     poisoned: tuple[Bools, ...]
-    read_out: Floats
+    read_outs: Floats
+
+    @property
+    def read_out(self) -> Floats:
+        """Return the weighted mean of the groups' read-outs, for every row."""
+        return np.asarray(np.einsum("rg,rg->r", self.read_outs, self.weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +115,8 @@ def undefended(groups: Sequence[Group]) -> GradedFit:
     weights = _weights(groups, np.zeros(rows))
     average = _average(plain, weights)
     masks = tuple(poison.astype(bool) for poison in nothing)
-    read_out = _read_out([group.observed for group in groups], weights)
-    return GradedFit(average, average, np.zeros(rows), weights, tuple(nothing), masks, read_out)
+    read_outs = _read_outs([group.observed for group in groups])
+    return GradedFit(average, average, np.zeros(rows), weights, tuple(nothing), masks, read_outs)
 
 
 def defended(groups: Sequence[Group]) -> GradedFit:
@@ -132,7 +137,7 @@ def defended(groups: Sequence[Group]) -> GradedFit:
         weights,
         tuple(each.poison for each in found),
         tuple(masks),
-        _read_out(remaining, weights),
+        _read_outs(remaining),
     )
 
 
@@ -147,8 +152,8 @@ def _weights(groups: Sequence[Group], share: Floats) -> Floats:
     return calibrated(epsilons, reports * (1 - share[:, None]))
 
 
-def _read_out(observed: Sequence[OutputCounts], weights: Floats) -> Floats:
-    """Return the mean index of honest people in every row, by the positions of reports.
+def _read_outs(observed: Sequence[OutputCounts]) -> Floats:
+    """Return (rows, groups): the mean index of honest people, by the positions of reports.
 
     The mean position of the reports of Square Wave is linear in the index k: alpha + beta k.
     """
@@ -159,7 +164,7 @@ def _read_out(observed: Sequence[OutputCounts], weights: Floats) -> Floats:
         beta = (expected[-1] - expected[0]) / (counts.size - 1)
         mean = counts.counts @ positions / counts.reports
         means.append((mean - expected[0]) / beta)
-    return np.asarray(np.einsum("gr,rg->r", np.stack(means), weights))
+    return np.stack(means, axis=1)
 
 
 def _average(distributions: Sequence[Floats], weights: Floats) -> Floats:

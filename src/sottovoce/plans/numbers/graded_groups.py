@@ -11,8 +11,9 @@ every group spends the same epsilon in another way:
 
     h = ceil(log2(epsilon / probe)) + 1
 
-Attackers do not know whose reports are used as a probe, and cannot choose it, if enrolment tokens
-deal the groups.  Without tokens they choose.
+Attackers cannot choose their group if enrolment tokens deal it; without tokens they choose.  Their
+devices are told which group they are in: whoever follows the protocol in the probe and lies in the
+other groups is not found, but the groups disagree (group_spread.py).
 
 The protocol is known as DAP, the differential aggregation protocol.
 

@@ -16,23 +16,21 @@ from sottovoce.arrays import Bools, Floats
 from sottovoce.lab.baselines.numbers.ostrich import averaged
 from sottovoce.plans.numbers.de_emf import MAX_SHARE, de_remf_star
 from sottovoce.plans.numbers.emf import OutputCounts, emf
-from sottovoce.plans.numbers.graded_estimate import Group
 
 
-def me_emf(groups: Sequence[Group], weights: str = "calibrated") -> Floats:
-    """Return the distribution of honest people if all false reports lie in one half."""
-    probe = groups[-1].observed
-    shares = [float(emf(probe, half(probe, upper=upper)).share[0]) for upper in (False, True)]
-    upper = shares[1] > shares[0]
-    share = min(max(shares), MAX_SHARE)
-    found = [
-        de_remf_star(group.observed, half(group.observed, upper=upper), np.array([share]))
-        for group in groups
-    ]
-    return averaged(groups, [each.distribution[0] for each in found], share, weights)
+def me_emf(observed: Sequence[OutputCounts], weights: str = "calibrated") -> Floats:
+    """Return (rows, size): honest people if all false reports of a row lie in one half."""
+    probe = observed[-1]
+    everywhere = np.ones(len(probe.counts), bool)
+    low = emf(probe, halves(probe, ~everywhere)).share
+    high = emf(probe, halves(probe, everywhere)).share
+    upper = high > low
+    share = np.minimum(np.maximum(low, high), MAX_SHARE)
+    found = [de_remf_star(group, halves(group, upper), share).distribution for group in observed]
+    return averaged(observed, found, share, weights)
 
 
-def half(observed: OutputCounts, *, upper: bool) -> Bools:
-    """Return the outputs of the upper or the lower half, as a row of a mask."""
+def halves(observed: OutputCounts, upper: Bools) -> Bools:
+    """Return (rows, outputs): those of the upper half in some rows, and of the lower in others."""
     is_upper = np.arange(observed.outputs) >= observed.outputs // 2
-    return (is_upper if upper else ~is_upper)[None]
+    return np.asarray(is_upper[None] == upper[:, None])

@@ -11,22 +11,26 @@ from collections.abc import Sequence
 import numpy as np
 
 from sottovoce.arrays import Floats
-from sottovoce.plans.numbers.emf import unfiltered
-from sottovoce.plans.numbers.graded_estimate import Group
+from sottovoce.plans.numbers.emf import OutputCounts, unfiltered
 from sottovoce.plans.numbers.group_weights import RULES
 
 
-def ostrich(groups: Sequence[Group], weights: str = "calibrated") -> Floats:
-    """Return the distribution that all reports together say, by a rule of weights."""
-    distributions = [unfiltered(group.observed).distribution[0] for group in groups]
-    return averaged(groups, distributions, 0.0, weights)
+def ostrich(observed: Sequence[OutputCounts], weights: str = "calibrated") -> Floats:
+    """Return (rows, size): what the reports of all groups together say, by a rule of weights."""
+    distributions = [unfiltered(group).distribution for group in observed]
+    nothing_false = np.zeros(len(observed[0].counts))
+    return averaged(observed, distributions, nothing_false, weights)
 
 
 def averaged(
-    groups: Sequence[Group], distributions: Sequence[Floats], share: float, weights: str
+    observed: Sequence[OutputCounts], distributions: Sequence[Floats], share: Floats, weights: str
 ) -> Floats:
-    """Return the average of the distributions of groups, a share of whose reports is false."""
-    epsilons = np.array([group.epsilon for group in groups])
-    reports = np.array([[group.users * group.reports for group in groups]])
-    rule = RULES[weights]
-    return np.asarray(rule(epsilons, (1 - share) * reports)[0] @ np.stack(distributions))
+    """Return (rows, size): the average of the (rows, size) distributions of groups.
+
+    ``share`` says for every row which share of the reports is false.
+    """
+    epsilons = np.array([group.epsilon for group in observed])
+    reports = np.stack([group.reports for group in observed], axis=1)
+    weight_of_group = RULES[weights](epsilons, (1 - share)[:, None] * reports)
+    average = np.einsum("rg,grs->rs", weight_of_group, np.stack(distributions))
+    return np.asarray(average, np.float64)

@@ -1,4 +1,8 @@
-"""Clean rounds: honest people of many shapes, sizes and epsilons, and how often a test alarms."""
+"""Clean rounds: honest people of many shapes, sizes and epsilons, and how often a test alarms.
+
+Every mechanism that counts values is drawn, and every plan that is tested in another way.  Beside
+the alarms it is examined whether a correction leaves alone what raises none.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,14 +13,17 @@ import numpy as np
 from sottovoce.arrays import Floats, Ints, Values
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.integers import Integers
+from sottovoce.engine.defended import defended
 from sottovoce.engine.memory import MemoryCollected
-from sottovoce.integrity.examine import examine
+from sottovoce.integrity.examine import summarise, tested
 from sottovoce.integrity.result import Integrity
 from sottovoce.lab.populations import kosarak_clicks
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.lab.simulate import report_batches
+from sottovoce.maths.ragged import Baskets
 from sottovoce.plans.frequencies.histogram import Histogram
 from sottovoce.plans.heavy_hitters.heavy_hitters import HeavyHitters
+from sottovoce.plans.itemsets.top_items import TopItems
 from sottovoce.plans.marginals.marginals import Marginals
 from sottovoce.plans.numbers.distribution import Distribution
 from sottovoce.plans.numbers.mean import Mean
@@ -28,13 +35,17 @@ EXPONENTS = (0.0, 0.8, 1.0, 1.1, 1.3, 1.5, 1.8)
 SIZES = (16, 64, 256, 1024, 4096, 1 << 14, 1 << 17, 1 << 20)
 USERS = (1_000, 3_000, 10_000, 30_000, 100_000, 1_000_000)
 EPSILONS = (0.5, 1.0, 2.0, 3.0)
-NARROW = ("distribution", "mean", "search", "marginals", "table")  # of at most so many values:
+FEW_VALUES = ("least variance", "subset", "grr")  # drawn on the domains that they are used on:
+SMALL_SIZES = (3, 4, 8, 16, 30, 50, 64, 80)
+NARROW = ("distribution", "mean", "search", "marginals", "table", "sets")  # of at most so many:
 MAX_NARROW = 1024
+COSTLY = ("olh", "blh", "rmp", "oue", "sue", "the")  # whose cost grows with users times values:
+MAX_COST = 2e8
 DESIGNED_FOR = 1_000_000  # users of a joint table: fewer would choose other views
-KINDS = ("affine", "affine", "affine", "olh", "oue", *NARROW)
+# The default of tasks and affine response, its choice of large domains, are drawn twice as often.
+KINDS = ("affine", "affine", "least variance", *FEW_VALUES, *COSTLY, "hadamard", *NARROW)
 SHAPES = ("clicks", "ages", "surnames", "two values", "steps")
 _SCATTERED = 2_654_435_761  # odd, so that no two values become one
-_MOST_BITS = 2e8  # users times values of a mechanism that costs so much for each of them
 
 
 @dataclass(frozen=True)
@@ -49,6 +60,18 @@ class CleanRound:
     seed: int
 
 
+@dataclass(frozen=True)
+class ExaminedRound:
+    """What the tests say about an honest round, and whether the correction left it alone.
+
+    ``unchanged`` means that the corrected answer is made from the very object that the raw one is
+    made from, so that the two are the same bit for bit.
+    """
+
+    integrity: Integrity
+    unchanged: bool
+
+
 def rounds(count: int, first_seed: int, most_users: int = 1_000_000) -> Iterator[CleanRound]:
     """Yield rounds drawn from all shapes, sizes, mechanisms and epsilons.
 
@@ -61,23 +84,28 @@ def rounds(count: int, first_seed: int, most_users: int = 1_000_000) -> Iterator
         number = int(generator.choice(users, p=weights / weights.sum()))
         size = int(generator.choice(SIZES))
         kind = str(generator.choice(KINDS))
-        if kind in NARROW:
+        if kind in FEW_VALUES:
+            size = int(generator.choice(SMALL_SIZES))
+        elif kind in NARROW:
             size = min(size, MAX_NARROW)
-        elif kind != "affine" and float(number) * size > _MOST_BITS:
-            kind = "affine"
+        elif kind in COSTLY:
+            size = max(each for each in SIZES if each <= size and each * number <= MAX_COST)
         shapes = [f"zipf {exponent:g}" for exponent in EXPONENTS] + list(SHAPES)
         shape = str(generator.choice(shapes))
         yield CleanRound(shape, kind, size, number, float(generator.choice(EPSILONS)), seed)
 
 
-def examined(clean: CleanRound) -> Integrity:
-    """Return what the tests say about an honest round."""
+def examined(clean: CleanRound) -> ExaminedRound:
+    """Return what the tests and the correction make of an honest round."""
     generator = np.random.default_rng([clean.seed, 3])
     counts = generator.multinomial(clean.users, shares(clean.shape, clean.size))
     values = np.repeat(np.arange(clean.size), counts)
     task, indices = _asked(clean, values)
     batches = report_batches(task.opening, indices, SeededRng(clean.seed))
-    return examine(task.plan, MemoryCollected(task).after(task.opening, batches), 0)
+    collected = MemoryCollected(task).after(task.opening, batches)
+    found = tested(task.plan, collected, 0)
+    integrity = summarise(task.plan, collected, 0, found)
+    return ExaminedRound(integrity, unchanged=defended(collected, found) is collected)
 
 
 def _asked(clean: CleanRound, values: Ints) -> tuple[Task, Values]:
@@ -97,9 +125,22 @@ def _asked(clean: CleanRound, values: Ints) -> tuple[Task, Values]:
     elif clean.kind == "table":
         plan = Table({"a": range(clean.size), "b": range(5)})
         held = {"a": values, "b": values % 5}
+    elif clean.kind == "sets":
+        plan = TopItems(Integers(0, clean.size - 1), top=4)
+        held = _baskets(values, clean.size)
     else:
         plan = Histogram(Integers(0, clean.size - 1), clean.kind)
     return Task("values", plan, clean.epsilon), plan.domain.indices(held)
+
+
+def _baskets(values: Ints, size: int) -> Baskets:
+    """Return sets of one to four items: the values, and some that often go with them."""
+    baskets = [
+        (values[person::4][:, np.newaxis] + np.arange(person + 1) ** 2) % size
+        for person in range(4)
+    ]
+    sizes = np.repeat(np.arange(1, 5), [len(part) for part in baskets])
+    return Baskets.of(sizes, np.concatenate([part.ravel() for part in baskets]))
 
 
 def shares(shape: str, size: int) -> Floats:

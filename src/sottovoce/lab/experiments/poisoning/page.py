@@ -24,8 +24,8 @@ from sottovoce.lab.experiments.poisoning.scenario import (
 )
 
 # No seed from here on was looked at before the tests were as they are.
-FIRST_SEED = 6_474_000
-CLEAN_SEED = 6_900_000
+FIRST_SEED = 8_315_000
+CLEAN_SEED = 9_200_000
 CLEAN_AT_ONCE = 10  # rounds of one piece
 
 MAIN = (
@@ -70,7 +70,7 @@ class Sizes:
     """How many runs every row of a section has; 0 leaves the section out."""
 
     runs: int = 10
-    other_runs: int = 2
+    other_runs: int = 10
     power_runs: int = 10
     coverage_runs: int = 16
     clean_rounds: int = 1000
@@ -230,21 +230,29 @@ def _clean_section(pieces: Pieces, count: int) -> str:
     for name in names:
         values = [found["p_values"][name] for found in results if name in found["p_values"]]
         lines.append(f"| {name} | {len(values)} | {min(values):.2g} |")
-    kinds = Counter(each.kind for each in clean)
-    drawn = ", ".join(f"{kind} {number}" for kind, number in kinds.most_common())
-    lines += ["", f"Rounds by mechanism: {drawn}.", ""]
+    without = [each for each, found in zip(clean, results, strict=True) if not found["p_values"]]
+    quiet = [found["unchanged"] for found in results if not found["alarms"]]
+    lines += ["", f"Rounds by mechanism or plan: {_by_kind(clean)}.", ""]
+    lines += [f"Rounds without any test, for want of one: {_by_kind(without) or 'none'}.", ""]
+    lines += [_UNCHANGED.format(unchanged=sum(quiet), quiet=len(quiet)), ""]
     lines += [f"Rounds with an alarm: {len(alarms)} of {count}."]
     lines += [f"* {each}: {', '.join(found['alarms'])}" for each, found in alarms]
     return "\n".join(lines)
+
+
+def _by_kind(clean: Sequence[CleanRound]) -> str:
+    kinds = Counter(each.kind for each in clean)
+    return ", ".join(f"{kind} {number}" for kind, number in kinds.most_common())
 
 
 def _examining(part: Sequence[CleanRound]) -> Callable[[], list[dict[str, Any]]]:
     def compute() -> list[dict[str, Any]]:
         found = []
         for clean in part:
-            integrity = examined(clean)
-            p_values = {test.name: test.p_value for test in integrity.tests}
-            found.append({"alarms": integrity.alarms, "p_values": p_values})
+            result = examined(clean)
+            p_values = {test.name: test.p_value for test in result.integrity.tests}
+            alarms = result.integrity.alarms
+            found.append({"alarms": alarms, "p_values": p_values, "unchanged": result.unchanged})
         return found
 
     return compute
@@ -274,6 +282,9 @@ alarm are not *corrected* and left out.  Errors come from doing the correction a
 the reports.  *Honest alone* is what the honest reports of the same runs cover.  The last columns
 are the mean standard errors of all values and of the targets, in parts of those from the honest
 reports alone."""
-_CLEAN = """{count} honest rounds: Zipf 0 to 1.8 and five shapes after real data, 16 to 2^20
-values, 1,000 to 1,000,000 people, epsilon 0.5 to 3.  The least p-value of so many independent
-rounds is expected near 1 / rounds, or above where the bound is not tight."""
+_CLEAN = """{count} honest rounds: Zipf 0 to 1.8 and five shapes after real data, 3 to 2^20
+values, 1,000 to 1,000,000 people, epsilon 0.5 to 3.  *Least variance* is the default of tasks,
+here with up to 80 values.  The least p-value of so many independent rounds is expected near
+1 / rounds, or above where the bound is not tight."""
+_UNCHANGED = """Rounds without an alarm whose corrected answer is the raw one bit for bit:
+{unchanged} of {quiet}."""
