@@ -63,17 +63,19 @@ def test_e6_1_the_share_is_wrong_at_a_large_epsilon():
 
 @pytest.mark.papers
 def test_e6_2_the_share_grows_with_the_true_one():
-    found = np.array([shares_found(attacked(2, share=share), 2).mean() for share in SHARES])
+    found = np.array([shares_found(attacked(2, share=share)).mean() for share in SHARES])
     assert (np.diff(found) > 0).all()
     assert np.abs(found - SHARES).max() <= 0.03
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_e6_2_clean_reports_look_clean(shape):
-    assert shares_found(attacked(2, share=0.0, shape=shape), 2).max() <= 0.03
+    assert shares_found(attacked(2, share=0.0, shape=shape)).max() <= 0.03
 
 
 # --- E6-3: divergence by epsilon ---
+# The segments of Poi(8, 2) are four listed pairs on both sides of the middle, not drawn ones: the
+# claim about ME-EMF, which assumes that all false reports lie on one side, is about such pairs.
 
 
 @full_size
@@ -161,7 +163,7 @@ def lies(**settings):
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_e6_9_the_share_of_liars_is_not_found(shape):
-    assert shares_found(lies(shape=shape, epsilon=PROBE), 2).max() <= 0.04
+    assert shares_found(lies(shape=shape, epsilon=PROBE)).max() <= 0.04
 
 
 @full_size

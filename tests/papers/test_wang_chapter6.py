@@ -17,7 +17,7 @@ from sottovoce.lab.baselines.binary_attributes import table_from_bits as put_tog
 from sottovoce.lab.baselines.priview import PriView
 from sottovoce.lab.experiments.cormode.independence_power import DrawnCollection as Asked
 from sottovoce.lab.experiments.figures.cormode import APART, TOGETHER, TRIPS, places, tree_share
-from sottovoce.lab.experiments.wang_chapter6.classification import Split
+from sottovoce.lab.experiments.wang_chapter6.classification import ClassificationSetting
 from sottovoce.lab.experiments.wang_chapter6.marginal_errors import (
     MarginalsSetting,
     squared_error,
@@ -41,7 +41,7 @@ from sottovoce.lab.populations.records import true_table as truth
 from sottovoce.plans.marginals.covering import cover
 from sottovoce.plans.marginals.independence import dependence, pearson
 from sottovoce.plans.marginals.marginal_table import project as projected
-from sottovoce.plans.marginals.view_selection import ViewLayout, ViewSelection, choose_views
+from sottovoce.plans.marginals.view_selection import ViewLayout, choose_views
 
 
 def collected(records, sizes, order, method, epsilon, seed):
@@ -254,55 +254,32 @@ def test_with_three_values_calm_is_best_and_needs_no_bits(epsilon):
     assert means["calm"] < means["be"]
 
 
-def misclassified(generator, epsilon, chosen, runs):
-    """The share of records that a machine gets wrong which learnt from a table of six: CALM, the
-    true one, majority.
-    """
-    split, view, sizes = _split(generator), (0, 1, 2, 3, 4, 14), (2,) * 15
-    joint, dice = truth(split.asked, sizes, tuple(range(15))), np.random.default_rng(1)
-    asked = Asked("calm", len(split.asked), epsilon, chosen)
-    wrong = [
-        split.by_machine(drawn(asked, joint, dice).fit(view).table, view, 14, run)
-        for run in range(runs)
-    ]
-    exact = split.by_machine(split.true_table(sizes, view), view, 14, 1)
-    print(
-        generator.__name__,
-        epsilon,
-        len(chosen),
-        "CALM",
-        np.mean(wrong),
-        "no noise",
-        exact,
-        split.majority(14),
-    )
-    return float(np.mean(wrong)), exact, split.majority(14)
-
-
-@cache
-def _split(generator):
-    return Split.of(generator(1 << 20, seed=0), 0)
-
-
-def planned(epsilon):
-    return ViewSelection((1 << 20) * 4 // 5, (2,) * 15, epsilon, 6).views()
+def misclassified(setting, runs, views=()):
+    """The share that a machine gets wrong which learnt by CALM, without noise, and majority."""
+    wrong = setting.by_calm(runs, views), setting.without_noise(), setting.majority()
+    print(setting, "CALM, no noise, majority", wrong)
+    return wrong
 
 
 @pytest.mark.parametrize(
-    ("generator", "runs"),
+    ("population", "runs"),
     [
         pytest.param(marginal_applicants, 10, id="one", marks=pytest.mark.papers),
         pytest.param(applicants, 5, id="several"),
     ],
 )
-def test_classification_is_close_to_no_noise_with_a_million_people(generator, runs):
+def test_classification_is_close_to_no_noise_with_a_million_people(population, runs):
     """Figure 6.6, n = 2^20, epsilon .8, four fifths are asked; means of 25 runs were .175 of .160
     without noise and .208 by majority, and .178 of .183 and .209.  At n = 2^16 CALM was no better
     than majority.
     """
-    wrong, exact, majority = misclassified(generator, 0.8, planned(0.8), runs)
+    wrong, exact, majority = misclassified(ClassificationSetting(population, 20, 0.8), runs)
     assert wrong <= exact + 0.02
     assert wrong < majority
+
+
+def planned(epsilon):
+    return ClassificationSetting(applicants, 20, epsilon).planned_views()
 
 
 def test_at_a_large_epsilon_larger_views_than_pairs_are_planned():
@@ -319,7 +296,8 @@ def test_larger_views_than_pairs_make_classification_worse():
     holds, .164 in 25. The second population, drawn up after that, has no single combination on
     which all depends: .182 of .183.
     """
-    wrong, exact, majority = misclassified(marginal_applicants, 1.4, planned(0.8), 6)
+    setting = ClassificationSetting(marginal_applicants, 20, 1.4)
+    wrong, exact, majority = misclassified(setting, 6, planned(0.8))
     assert wrong <= exact + 0.02
     assert wrong < majority
 
@@ -349,10 +327,6 @@ def test_more_pairs_are_better_and_a_large_epsilon_wants_larger_views():
 def test_a_trusted_curator_does_far_better(power):
     """Figure 6.9; at n = 2^18, d = 16, k = 3 CALM's error was 500, 570 and 270 times that of
     PriView at .2, 1 and 2.
-
-    Figure 6.8, the order that views are planned for, is only reported: at epsilon 2, planned for 2,
-    3, 6, 8, one run gave .0003, .0007, .0007, .0003; up to epsilon 1 the plan is the same 120
-    pairs.
     """
     records, sizes = kosarak_like(1 << power, 16), (2,) * 16
     tables = {view: truth(records, sizes, view) for view in some_views(16, 3, 30)}

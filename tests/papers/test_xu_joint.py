@@ -12,19 +12,20 @@ from functools import cache
 import numpy as np
 import pytest
 
+from papers.figure_rows import rows_of
 from plans.tables.plans import planned
 from sottovoce.lab.baselines.tables.plan import PublishedTables
 from sottovoce.lab.checks import FIVE_SIGMA
+from sottovoce.lab.experiments.base import values_of
 from sottovoce.lab.experiments.tables import (
     CONTESTS,
     RACES,
     contested,
     contributions,
     page,
-    pums_h,
     syn_2,
 )
-from sottovoce.mechanisms.olh import OLH
+from sottovoce.lab.experiments.xu.household_errors import AGES, PERSONS, Homes
 from sottovoce.plans.tables.method import Method
 from sottovoce.plans.tables.scoring import layer_terms
 from sottovoce.sql.aggregates.count import Count
@@ -38,7 +39,6 @@ FIGURE_8 = {
     2.0: ((7.69, 6.06), (19.1, 44.8), (147, 271)),
     5.0: ((2.50, 2.34), (6.20, 18.0), (15.5, 42.1)),
 }
-NODES, SHARE = 6.17, 0.12  # of a range of 15 values of 125, on average
 
 
 @cache
@@ -119,22 +119,6 @@ def test_collected_joins_have_the_predicted_errors_and_their_order():
         assert (errors["ahio", name] > errors["sc_join", name]) == (name == "C")
 
 
-def second_moments(epsilon):
-    olh = OLH(epsilon, 1000)
-    gap = (olh.p - olh.q) ** 2
-    return olh.q * (1 - olh.q) / gap, 1 + olh.p * (1 - olh.p) / gap
-
-
-def closed(rows, epsilon):
-    """The error of COUNT relative to 10^6 joined records of people with one to ten of them, evenly:
-    section 6.
-    """
-    s0, s1 = second_moments(epsilon / (1 + rows))
-    first = s0 + (s1 - s0) / 500
-    second = 2 * NODES * s0 + (s1 - s0) * SHARE * 0.55
-    return 16 * 16 * (10 / rows) ** 2 * rows * first * second * 1e6 / 5.5 / 1e12
-
-
 @pytest.mark.papers
 @pytest.mark.parametrize(("epsilon", "first"), [(2.0, 0.81), (5.0, 0.009)])
 def test_more_reported_records_make_joins_worse_as_in_figure_8(epsilon, first):
@@ -144,42 +128,23 @@ def test_more_reported_records_make_joins_worse_as_in_figure_8(epsilon, first):
         found.append(
             np.mean([work(made, "CO", low).variances[0] for low in range(0, 111, 3)]) / 5.5 / 1e6
         )
-    assert found == pytest.approx([closed(rows, epsilon) for rows in (1, 2, 4)], rel=0.05)
+    stated = values_of(rows_of("xu-8", "full"), f"epsilon {epsilon:g}")
+    assert found == pytest.approx(stated, rel=0.05)
     assert found[0] == pytest.approx(first, rel=0.1)
     assert 2 < found[1] / found[0] < 4.5
     assert 8 < found[2] / found[0] < 22
 
 
-HOUSEHOLDS, ALL, PERSONS = 150_000, 7.56e6 / 3.7, 7.56e6  # collected here; and all of Illinois
+HOMES = Homes(150_000)
 
 
-@cache
-def homes():
-    population = pums_h(HOUSEHOLDS)
-    return population, population.collected(5.0, seed=4, method="ahio", published=True)
-
-
-def drawn_squares(inside, nodes):
-    """The expected sum of squares of COUNT of people in the city with a condition of so many nodes:
-    section 6.
-    """
-    data = homes()[0].data
-    s0, s1 = second_moments(2.5)
-    counted = np.bincount(data["persons"]["uid"], inside, HOUSEHOLDS) / 10
-    city = 4 * (s0 + (s1 - s0) * (data["households"]["city"] == "largest"))
-    return (city * 128 * 100 * (2 * nodes * s0 + (s1 - s0) * counted)).sum()
-
-
-def check(condition, inside, nodes):
+def checked_error(condition):
     """Return the standard error that the formula gives for all of Illinois, which the collection
     must have too.
     """
-    joined = "households JOIN persons USING (uid)"
-    text = f"SELECT COUNT(*) FROM {joined} WHERE city = 'largest' AND {condition}"
-    z = contributions(homes()[1], text)[:, 0]
-    stated = drawn_squares(inside, nodes)
-    assert abs((z**2).sum() - stated) < FIVE_SIGMA * np.sqrt((z**4).sum()), condition
-    return np.sqrt(stated * ALL / HOUSEHOLDS)
+    told, stated = HOMES.told_squares(condition), HOMES.stated_squares(condition)
+    assert abs(told.sum() - stated) < FIVE_SIGMA * np.sqrt((told**2).sum()), condition.text
+    return HOMES.stated_error(condition)
 
 
 @pytest.mark.papers
@@ -187,8 +152,7 @@ def test_groups_have_nearly_equal_errors_and_the_largest_stands_out():
     """Figures 11 and 12: people in the largest city by race; 4.4e5 for the largest, 3.3e5 to 3.4e5
     for the others.
     """
-    race = homes()[0].data["persons"]["race"]
-    errors = {one: check(f"race = '{one}'", race == one, 1) for one in RACES}
+    errors = {race: checked_error(HOMES.of_race(race)) for race in RACES}
     assert errors["W"] == pytest.approx(4.4e5, rel=0.05)
     assert [errors[one] for one in "ANCJO"] == pytest.approx([3.35e5] * 5, rel=0.05)
     assert (max(errors.values()) / min(errors.values())) ** 2 < 3
@@ -198,15 +162,12 @@ def test_groups_have_nearly_equal_errors_and_the_largest_stands_out():
     )  # so that it is ranked first in 95 % of all runs and more
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "nodes"), [(1, 20, 4), (21, 45, 5), (46, 70, 5), (71, 95, 5)]
-)
-def test_ages_in_a_city_have_the_predicted_errors(low, high, nodes):
+@pytest.mark.parametrize(("ages", "nodes"), AGES.items())
+def test_ages_in_a_city_have_the_predicted_errors(ages, nodes):
     """Figure 9 at epsilon 5: an NMSE of 0.009 to 0.011 for ranges of five nodes, less for one of
     four.
     """
-    age = homes()[0].data["persons"]["age"]
-    error = check(f"age BETWEEN {low} AND {high}", (age >= low) & (age <= high), nodes)
+    error = checked_error(HOMES.aged(*ages))
     assert 0.009 * nodes / 5 < (error / PERSONS) ** 2 < 0.0115
 
 

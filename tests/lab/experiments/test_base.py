@@ -97,6 +97,14 @@ def test_a_claim_that_fails_is_named_and_a_known_difference_stands_for_it():
     assert str(toy.judge(rows)) == "differs, because the numbers are in another order"
 
 
+def test_a_figure_that_is_partial_differs_whatever_its_rows_are():
+    toy = Squares()
+    toy.is_partial = True
+    toy.difference = "a part is left out"
+    verdict = toy.judge(toy.run("quick", lambda share: None))
+    assert str(verdict) == "differs, because a part is left out"
+
+
 def test_progress_is_told_after_every_step():
     told = []
     assert list(steps("abcd", told.append)) == list("abcd")
@@ -137,6 +145,7 @@ def test_experiments_are_found_by_themselves_and_sorted_by_number():
         assert name == each.name
         assert each.title
         assert each.reproduces
+        assert each.difference or not each.is_partial
 
 
 def test_an_unknown_name_is_answered_with_the_nearest():

@@ -25,9 +25,11 @@ FORMULAS = {
     "wang-7-10": "differs",
     "wang-9-1-table": "reproduced",
     "wang-9-2-table": "differs",
+    "wang-9-3-table": "differs",
     "wang-9-3": "reproduced",
     "cormode-table-2": "reproduced",
     "du-4-4": "reproduced",
+    "du-5-4-table": "differs",
     "xu-8": "reproduced",
 }
 

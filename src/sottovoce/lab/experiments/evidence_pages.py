@@ -1,6 +1,6 @@
 """The pages of evidence that a module of the laboratory prints, and how to write them anew.
 
-Each takes from a minute to an hour at its only size, which is the full one.
+Each takes from a minute to some hours at its only size, which is the full one.
 """
 
 import subprocess
@@ -31,13 +31,16 @@ class EvidencePage:
 
 
 PAGES = (
+    EvidencePage("findings", "findings"),
     EvidencePage("post-processing", "consistency"),
     EvidencePage("default-mechanism", "default_mechanism"),
     EvidencePage("numbers", "numbers"),
     EvidencePage("means", "means"),
     EvidencePage("quantiles", "quantiles"),
     EvidencePage("byzantine-numbers", "byzantine_numbers"),
+    EvidencePage("joint-tables", "joint_tables"),
     EvidencePage("services", "tables"),
+    EvidencePage("sql", "sql_coverage"),
     EvidencePage("sql-workloads", "sql_workloads"),
     EvidencePage("attack-intervals", "poisoned_intervals"),
     EvidencePage("poisoning", "poisoning"),

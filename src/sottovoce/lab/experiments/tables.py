@@ -63,9 +63,12 @@ class Population:
 
         ``settings`` are those of the plan.
         """
-        plan: Any = Joint(self.tables, **settings)
         if method or published:
-            plan = PublishedTables(self.tables, method or "hio", published=published, **settings)
+            plan: Any = PublishedTables(
+                self.tables, method or "hio", published=published, **settings
+            )
+        else:
+            plan = Joint(self.tables, **settings)
         people = self.data if len(self.data) > 1 else next(iter(self.data.values()))
         database = simulate(Task("services", plan, epsilon), people, seed=seed)
         assert isinstance(database, Database)

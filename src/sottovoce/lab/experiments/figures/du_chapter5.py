@@ -4,9 +4,10 @@ Captions of tables 5.2 and 5.3 are swapped in print; names here go by the data. 
 implemented; SVIM (PSFO in the tables) runs in the tests.
 """
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,6 +28,8 @@ from sottovoce.lab.experiments.base import (
 from sottovoce.lab.experiments.du_chapter5.misplacement import misplaced
 from sottovoce.lab.experiments.du_chapter5.top_k import SCHEMES, USERS, TopKExperiment
 from sottovoce.lab.populations.item_frequencies import BETA, KOSARAK, LINEAR, LINEAR45, WORDS
+from sottovoce.plans.itemsets.adaptive_top_items import AdaptiveTopItems
+from sottovoce.tasks.task import Task
 
 PAPER = "Du 2025"
 SOUGHT = 30
@@ -47,48 +50,74 @@ TABLE_5_3_KOSARAK = {  # hit rates at epsilon 2, k = 10 .. 50
     "arbsf": (0.98, 0.87, 0.79, 0.63, 0.56),
 }
 
+ITEMS_AND_USERS = {  # of the data sets of table 5.1
+    "Linear": (100, 10_000),
+    "Beta": (100, 10_000),
+    "words, google": (26, 10_000),
+    "words, MIT": (26, 10_000),
+    "Gamma": (10_000, 100_000),
+    "Laplace": (9_883, 100_000),
+    "Retail": (2_602, 540_455),
+    "Kosarak": (41_270, 990_002),
+}
+
 
 @cache
-def scores(data: str, scheme: str, epsilon: float, runs: int) -> Floats:
+def synthetic_scores(data: str, scheme: str, epsilon: float, runs: int) -> Floats:
     """Return (runs, 3): hit rate, NCR and squared error at k = 30."""
     population = ItemPopulation(DATA[data], USERS, SOUGHT, epsilon)
     return TopKExperiment(scheme, population).scores(runs, 51)
 
 
-class HitRates(Curves):
+class MeanScores(Curves):
+    """What curves of the top k share: the mean of one score over so many runs."""
+
+    paper = PAPER
+    score: ClassVar[int]  # HIT, NCR or MSE
+    runs: ClassVar[dict[str, int]]
+
+    @abstractmethod
+    def scores(self, scheme: Any, point: Any, runs: int) -> Floats:
+        """Return (runs, 3): hit rate, NCR and squared error of a scheme at a point."""
+
+    def number(self, scheme: Any, point: Any, size: Size) -> float:
+        return float(self.scores(scheme, point, self.runs[size])[:, self.score].mean())
+
+
+class HitRates(MeanScores):
     """The hit rates of the synthetic data: table 5.2."""
 
     name = "du-5-2-table"
     title = "Hit rate of the 30 most frequent of 100 items, 10,000 users"
-    paper = PAPER
     reproduces = ("du-table-5.2",)
     axes = Axes("epsilon", "hit rate")
     runs: ClassVar[dict[str, int]] = {"quick": 40, "full": 700}
     tolerance = 0.09
+    score = HIT
     schemes = SYNTHETIC
     points = EPSILONS
 
-    def number(self, scheme: tuple[str, str], point: float, size: Size) -> float:
-        return float(scores(*scheme, point, self.runs[size])[:, HIT].mean())
+    def scores(self, scheme: tuple[str, str], point: float, runs: int) -> Floats:
+        return synthetic_scores(*scheme, point, runs)
 
     def printed(self, scheme: tuple[str, str], point: float, size: Size) -> float:
         return TABLE_5_2[scheme][EPSILONS.index(point)]
 
 
-class TopKByEpsilon(Curves):
+class TopKByEpsilon(MeanScores):
     """Figure 5.2: NCR and squared error over epsilon."""
 
     name = "du-5-2"
     title = "NCR of the top 30 by epsilon, synthetic data"
-    paper = PAPER
     reproduces = ("du-figure-5.2",)
     axes = Axes("epsilon", "NCR")
     runs = HitRates.runs
+    score = NCR
     schemes = SYNTHETIC
     points = EPSILONS
 
-    def number(self, scheme: tuple[str, str], point: float, size: Size) -> float:
-        return float(scores(*scheme, point, self.runs[size])[:, NCR].mean())
+    def scores(self, scheme: tuple[str, str], point: float, runs: int) -> Floats:
+        return synthetic_scores(*scheme, point, runs)
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         adaptive, uniform = values_of(rows, "linear arbs"), values_of(rows, "linear uniform")
@@ -103,70 +132,67 @@ class TopKByEpsilon(Curves):
         ]
 
 
-class BySought(Curves):
+class BySought(MeanScores):
     """Figure 5.3: the squared error over k."""
 
     name = "du-5-3"
     title = "Squared error of the top k, epsilon 2"
-    paper = PAPER
     reproduces = ("du-figure-5.3",)
     axes = Axes("k", "MSE", log_y=True)
     runs: ClassVar[dict[str, int]] = {"quick": 30, "full": 100}
+    score = MSE
     schemes: ClassVar[dict[str, tuple[str, str]]] = {
         f"{data} {scheme}": (data, scheme) for data in ("linear", "beta") for scheme in SCHEMES
     }
     points = (10, 20, 30, 40, 50)
 
-    def number(self, scheme: tuple[str, str], point: int, size: Size) -> float:
+    def scores(self, scheme: tuple[str, str], point: int, runs: int) -> Floats:
         data, protocol = scheme
         population = ItemPopulation(DATA[data], USERS, point, 2.0)
-        found = TopKExperiment(protocol, population, 10).scores(self.runs[size], 54)
-        return float(found[:, MSE].mean())
+        return TopKExperiment(protocol, population, 10).scores(runs, 54)
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         errors = [values_of(rows, name) for name in self.schemes]
         return [Claim("the error falls from k = 10 to 50", all(e[-1] < e[0] for e in errors))]
 
 
-class Sparsity(Curves):
+class Sparsity(MeanScores):
     """Figure 5.4: NCR over the share of items that are taken away."""
 
     name = "du-5-4"
     title = "NCR by sparsity, Linear, k = 30, epsilon 2"
-    paper = PAPER
     reproduces = ("du-figure-5.4",)
     axes = Axes("share of items taken away", "NCR")
     runs: ClassVar[dict[str, int]] = {"quick": 30, "full": 60}
+    score = NCR
     schemes = named(*SCHEMES)
     points = (0.2, 0.4, 0.6, 0.8, 0.9)
 
-    def number(self, scheme: str, point: float, size: Size) -> float:
+    def scores(self, scheme: str, point: float, runs: int) -> Floats:
         population = ItemPopulation((1 - point) * LINEAR, USERS, SOUGHT, 2.0)
-        found = TopKExperiment(scheme, population, 10).scores(self.runs[size], 55)
-        return float(found[:, NCR].mean())
+        return TopKExperiment(scheme, population, 10).scores(runs, 55)
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         drops = [values_of(rows, s)[0] - values_of(rows, s)[-1] for s in SCHEMES]
         return [Claim("sparse sets are harder", min(drops) > 0.25)]
 
 
-class LargeDomain(Curves):
+class LargeDomain(MeanScores):
     """Table 5.3 and figure 5.6: a population like Kosarak, by k."""
 
     name = "du-5-3-table"
     title = "Hit rate of the top k of 41,270 items (stand-in for Kosarak), epsilon 2"
-    paper = PAPER
     reproduces = ("du-table-5.3", "du-figure-5.6")
     axes = Axes("k", "hit rate")
     tolerance = 0.16
     runs: ClassVar[dict[str, int]] = {"quick": 5, "full": 300}
+    score = HIT
     schemes = named(*TABLE_5_3_KOSARAK)
     points = (10, 20, 30, 40, 50)
 
-    def number(self, scheme: str, point: int, size: Size) -> float:
+    def scores(self, scheme: str, point: int, runs: int) -> Floats:
         population = ItemPopulation(KOSARAK, 990_002, point, 2.0)
-        found = TopKExperiment(scheme, population, 5).pruned_scores(self.runs[size], 56)
-        return float(found[:, HIT].mean())
+        return TopKExperiment(scheme, population, 5).pruned_scores(runs, 56)
 
     def printed(self, scheme: str, point: int, size: Size) -> float:
         return TABLE_5_3_KOSARAK[scheme][self.points.index(point)]
@@ -176,22 +202,58 @@ class LargeDomain(Curves):
         return [Claim("the hit rate falls with k", found == sorted(found, reverse=True))]
 
 
-class LettersOfWords(Curves):
+class Interactions(Curves):
+    """Table 5.4: how often the collector asks, where at most R rounds adapt."""
+
+    name = "du-5-4-table"
+    title = "Numbers of interactions"
+    paper = PAPER
+    reproduces = ("du-table-5.4",)
+    axes = Axes("data set", "interactions")
+    difference = (
+        "the even start is a round of its own here, so that there is one more for every data set"
+    )
+    schemes: ClassVar[dict[str, int]] = {"R = 5": 5, "R = 10": 10}
+    points = tuple(ITEMS_AND_USERS)
+
+    def number(self, scheme: int, point: str, size: Size) -> float:
+        items, users = ITEMS_AND_USERS[point]
+        sought = 3 if point.startswith("words") else SOUGHT
+        task = Task("top", AdaptiveTopItems(range(items), users, sought, rounds=scheme), 1.0)
+        limits = task.plan.later_rounds(task.opening)
+        assert limits is not None
+        return float(limits.count)
+
+    def printed(self, scheme: int, point: str, size: Size) -> float:
+        """Return R, and one more where items are pruned first."""
+        return float(scheme + 1 if ITEMS_AND_USERS[point][1] > USERS else scheme)
+
+    def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
+        fewer, more = values_of(rows, "R = 5"), values_of(rows, "R = 10")
+        return [
+            Claim(
+                "they grow with R and not with the users",
+                all(b - a == 5 for a, b in zip(fewer, more, strict=True)),
+            ),
+            Claim("pruning takes one more", max(fewer) == min(fewer) + 1),
+        ]
+
+
+class LettersOfWords(MeanScores):
     """Figure 5.5: letters of words, over epsilon."""
 
     name = "du-5-5"
     title = "NCR of the 6 most frequent letters of words (stand-in), 10,000 users"
-    paper = PAPER
     reproduces = ("du-figure-5.5",)
     axes = Axes("epsilon", "NCR")
     runs: ClassVar[dict[str, int]] = {"quick": 60, "full": 300}
+    score = NCR
     schemes = named(*SCHEMES)
     points = (0.5, 1.0, 2.0, 3.0)
 
-    def number(self, scheme: str, point: float, size: Size) -> float:
+    def scores(self, scheme: str, point: float, runs: int) -> Floats:
         population = ItemPopulation(WORDS, USERS, 6, point)
-        found = TopKExperiment(scheme, population, 10).scores(self.runs[size], 57)
-        return float(found[:, NCR].mean())
+        return TopKExperiment(scheme, population, 10).scores(runs, 57)
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         found = {scheme: values_of(rows, scheme) for scheme in SCHEMES}
@@ -229,22 +291,21 @@ class Doubt(Curves):
         ]
 
 
-class Rounds(Curves):
+class Rounds(MeanScores):
     """Figure 5.8: NCR over epsilon for 5 to 20 rounds."""
 
     name = "du-5-8"
     title = "NCR by the number of rounds, Linear 45"
-    paper = PAPER
     reproduces = ("du-figure-5.8",)
     axes = Axes("epsilon", "NCR")
     runs: ClassVar[dict[str, int]] = {"quick": 30, "full": 150}
+    score = NCR
     schemes: ClassVar[dict[str, int]] = {f"{rounds} rounds": rounds for rounds in (5, 10, 15, 20)}
     points = EPSILONS
 
-    def number(self, scheme: int, point: float, size: Size) -> float:
+    def scores(self, scheme: int, point: float, runs: int) -> Floats:
         population = ItemPopulation(LINEAR45, USERS, SOUGHT, point)
-        found = TopKExperiment("arbs", population, scheme).scores(self.runs[size], 61)
-        return float(found[:, NCR].mean())
+        return TopKExperiment("arbs", population, scheme).scores(runs, 61)
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
         few, many = values_of(rows, "5 rounds"), values_of(rows, "20 rounds")

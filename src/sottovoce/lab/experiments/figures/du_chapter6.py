@@ -17,7 +17,6 @@ from sottovoce.lab.experiments.base import (
     Curves,
     Experiment,
     FigureRow,
-    FigureVerdict,
     Progress,
     Size,
     is_below,
@@ -76,6 +75,7 @@ class Populations(Experiment):
     reproduces = ("du-figure-6.4",)
     axes = Axes("value", "frequency")
     difference = "the published data are not at hand: these are the laws that stand for them"
+    is_partial = True
 
     def run(self, size: Size, progress: Progress) -> list[FigureRow]:
         rows = []
@@ -85,10 +85,6 @@ class Populations(Experiment):
             for place, count in enumerate(counts.tolist()):
                 rows.append(FigureRow(name, (place + 0.5) / 32, count / 200_000))
         return rows
-
-    def judge(self, rows: Sequence[FigureRow]) -> FigureVerdict:
-        """Return that they are other populations, whatever their rows are."""
-        return FigureVerdict("differs", self.difference)
 
 
 class FoundShares(Curves):
@@ -153,13 +149,12 @@ class PoisonedMeans(Experiment):
         middles = (np.arange(buckets) + 0.5) / buckets
         rows = []
         for epsilon in steps((0.5, 1.5, 2.5), progress):
-            errors: dict[str, list[float]] = {name: [] for name in DECODERS}
             setting = Setting(epsilon=epsilon, poisoned=1, users=users, buckets=buckets)
-            for seed in range(self.seeds[size]):
-                drawing = drawn(setting, seed)
-                for name, found in decoded(drawing).items():
-                    errors[name].append(float((found - drawing.truth) @ middles) ** 2)
-            rows += [FigureRow(name, epsilon, float(np.mean(errors[name]))) for name in DECODERS]
+            drawings = [drawn(setting, seed) for seed in range(self.seeds[size])]
+            truths = np.stack([drawing.truth for drawing in drawings])
+            for name, found in decoded(drawings).items():
+                errors = ((found - truths) @ middles) ** 2
+                rows.append(FigureRow(name, epsilon, float(errors.mean())))
         return sorted(rows, key=lambda row: DECODERS.index(row.series))
 
     def claims(self, rows: Sequence[FigureRow]) -> list[Claim]:
