@@ -177,6 +177,53 @@ def outage(hours: str) -> str:
     return f"{PEOPLE - arrived} of {PEOPLE} reports lost"
 
 
+def lone_outage(hours: str) -> str:
+    """Be out of reach for some hours, for devices that have one report each."""
+    until = float(hours) * HOUR
+    return _reports_lost(lambda now: now >= until, until + DAY, every=60)
+
+
+def quarter_up(_: str) -> str:
+    """Be within reach a quarter of the time, minute by minute, while a round is open for a week."""
+    dice = random.Random(4)
+    up = [dice.random() < 0.25 for _minute in range(7 * 24 * 60 + 1)]
+    return _reports_lost(lambda now: up[int(now / 60)], 7 * DAY, spread=DAY, every=300)
+
+
+def _reports_lost(
+    is_up: Callable[[float], bool], until: float, *, spread: float = 0.0, every: int
+) -> str:
+    """Let devices with one report each look now and then whether it is due; count what is lost.
+
+    The reports are made within ``spread`` seconds, and devices look ``every`` so many.
+    """
+    now = [0.0]
+    arrived = 0
+
+    class Flaky(Route):
+        url = "https://collector.example"
+
+        def send(self, *arguments: Any) -> Receipt:
+            nonlocal arrived
+            if not is_up(now[0]):
+                raise UnavailableError("down")
+            arrived += 1
+            return Receipt(1, 0)
+
+    devices = []
+    for number in range(2 * PEOPLE):
+        ledger = DiskLedger(":memory:", clock=lambda: now[0])
+        task = sv.Task("pets", sv.Histogram(["cat", "dog"]), 1.0)
+        delay = spread * number / (2 * PEOPLE)
+        Client(task, ledger).answer("cat", posting=Posting(task.name, Flaky.url, delay=delay))
+        devices.append(Device(Flaky.url, ledger, route=Flaky()))
+    while now[0] < until and arrived < len(devices):
+        for device in devices:
+            device.flush()
+        now[0] += every
+    return f"{len(devices) - arrived} of {len(devices)} reports lost"
+
+
 def cut_ledger(_: str) -> str:
     """Have the file of a spent ledger cut to nothing, and ask again."""
     with tempfile.TemporaryDirectory() as folder:
@@ -185,6 +232,22 @@ def cut_ledger(_: str) -> str:
         _speaks(sv.Task("first", sv.Histogram(["cat", "dog"]), 1.0), ledger, "cat")
         ledger.close()
         path.write_bytes(b"")
+        try:
+            again = DiskLedger(path, cap=1.0)
+        except SottovoceError:
+            return "noticed, nothing is sent"
+        spoke = _speaks(sv.Task("second", sv.Histogram(["cat", "dog"]), 1.0), again, "cat")
+        return "the whole budget is spent again" if spoke else "nothing is sent"
+
+
+def removed_ledger(_: str) -> str:
+    """Have the file of a spent ledger removed, and ask again."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ledger"
+        ledger = DiskLedger(path, cap=1.0)
+        _speaks(sv.Task("first", sv.Histogram(["cat", "dog"]), 1.0), ledger, "cat")
+        ledger.close()
+        path.unlink()
         try:
             again = DiskLedger(path, cap=1.0)
         except SottovoceError:
@@ -332,7 +395,10 @@ CASES: dict[str, Callable[[str], str]] = {
         dripping_server,
         kept_message,
         outage,
+        lone_outage,
+        quarter_up,
         cut_ledger,
+        removed_ledger,
         spreadsheet,
         influence,
         known_mistakes,

@@ -43,6 +43,8 @@ TABLE = sv.Task(
 DEAR = ", ".join(f"SUM(age) AS s{number}, STDDEV(age) AS d{number}" for number in range(8))
 DEAR_QUERY = f"SELECT age, kind, {DEAR} FROM people GROUP BY age, kind"
 PEOPLE = 50_000
+FEW_PEOPLE = 2_000
+NUMBERS = 250  # of each of 400 groups
 REPORTS_AT_ONCE = 500
 REQUESTS = 40
 CONNECTIONS = 20
@@ -234,6 +236,37 @@ def start_query(collector: Running) -> socket.socket:
     return connection
 
 
+def many_numbers() -> str:
+    """Ask one query for a hundred thousand numbers."""
+    pairs = (f"SUM(age) AS s{number}, STDDEV(age) AS d{number}" for number in range(NUMBERS // 2))
+    columns = ", ".join(pairs)
+    sql = f"SELECT age, kind, {columns} FROM people GROUP BY age, kind"
+    with running(people=FEW_PEOPLE) as collector:
+        body = json.dumps({"task": "people", "sql": sql}).encode()
+        began = time.monotonic()
+        try:
+            bearer = f"Bearer {collector.token}"
+            status = collector.request("POST", "/v1/sql", body, authorization=bearer).status
+        except OSError:
+            return f"the collector still computes after {PATIENCE:g} s"
+        seconds = time.monotonic() - began
+    if status != 200:
+        return f"refused ({status}) after {seconds:.1f} s"
+    return f"answered after {seconds:.1f} s"
+
+
+def open_task() -> str:
+    """Publish a task that anybody may answer, as often as they like, and be told nothing."""
+    with tempfile.TemporaryDirectory() as parent:
+        store = SqliteStore(Path(parent) / "collector.db")
+        collector = Collector(store, Path(parent), time.time)
+        published, _ = collector.create(codec.canonical(codec.document(PETS)), toml=False)
+        concerns = getattr(published, "concerns", ())
+        store.close()
+    warned = any("enrolment" in concern for concern in concerns)
+    return "the operator is warned" if warned else "nobody is warned"
+
+
 def malformed_origin() -> str:
     """Send a malformed Origin."""
     with running() as collector:
@@ -303,6 +336,8 @@ CASES: dict[str, Callable[[], str]] = {
         claimed_length,
         held_end,
         hogged_queries,
+        many_numbers,
+        open_task,
         malformed_origin,
         cached_answer,
         open_folder,

@@ -23,7 +23,6 @@ from urllib.parse import urlsplit
 import numpy as np
 from attack_collectors import (
     COLLECTION,
-    PEOPLE,
     PETS,
     UPLOAD,
     Running,
@@ -42,6 +41,8 @@ from sottovoce.wire import codec
 MEMORY_LIMITS = range(400, 800, 50)  # MiB of address space
 MEMORY_REPORTS = 50_000
 SEALED_REPORTS = 600_000
+MANY_SEALED_REPORTS = 5_000_000
+LONG_QUERY_PEOPLE = 400_000
 REPORTS_AT_ONCE = 20_000
 GIVE_UP = 60.0  # seconds
 PARTS = 8
@@ -130,9 +131,18 @@ def _status(address: str, token: str) -> dict[str, Any]:
 
 def health_while_sealing() -> str:
     """Ask a collector for its health while it seals a round."""
+    return _health_while_sealing(SEALED_REPORTS)
+
+
+def health_while_sealing_many() -> str:
+    """Ask for the same while it seals five million reports."""
+    return _health_while_sealing(MANY_SEALED_REPORTS)
+
+
+def _health_while_sealing(reports: int) -> str:
     with tempfile.TemporaryDirectory() as parent:
         folder = Path(parent) / "data"
-        token = _closed_round(folder, SEALED_REPORTS)
+        token = _closed_round(folder, reports)
         process = _serve(folder)
         try:
             line = process.stdout.readline() if process.stdout else b""
@@ -194,8 +204,8 @@ def _body(messages: list[bytes]) -> bytes:
 
 
 def left_query() -> str:
-    """Ask a dear query and leave."""
-    with running(people=PEOPLE) as collector:
+    """Ask a query that takes long, and leave."""
+    with running(people=LONG_QUERY_PEOPLE) as collector:
         query = start_query(collector)
         time.sleep(5.0)
         query.close()
@@ -248,7 +258,14 @@ def missing_part() -> str:
 
 CASES: dict[str, Callable[[], str]] = {
     case.__name__: case
-    for case in (memory_limit, health_while_sealing, first_layers, left_query, missing_part)
+    for case in (
+        memory_limit,
+        health_while_sealing,
+        health_while_sealing_many,
+        first_layers,
+        left_query,
+        missing_part,
+    )
 }
 
 if __name__ == "__main__":

@@ -2,12 +2,14 @@
 
     python scripts/attacks.py a85a09b                        compares with the package of a commit
     python scripts/attacks.py a85a09b --only silence,outage  runs some cases; other rows stay
+    python scripts/attacks.py a85a09b --only attack_javascript:silence   of one script alone
     python scripts/attacks.py --documents 100000             tries hostile documents
     python scripts/attacks.py a85a09b --documents 100000 --write   both; writes the page
 
 Every attack runs in a process of its own, on the package of the other commit and on that of this
 tree.  The attacks are in ``attack_cases.py`` (on devices and on those who read answers), in
-``attack_collectors.py`` and in ``attack_loads.py`` (on a running collector).  Hostile documents are
+``attack_javascript.py`` (on devices in JavaScript), in ``attack_collectors.py`` and in
+``attack_loads.py`` (on a running collector).  Hostile documents are
 those of ``tests/fuzz/hostile_documents.py`` and ``clients/js/support/hostile.js``, against this
 tree alone.  The page is docs/evidence/attacks.md; a part that is not asked for stays as it was.
 """
@@ -32,7 +34,8 @@ EVIDENCE = ROOT / "docs" / "evidence" / "attacks.md"
 DEVICES = Path(__file__).with_name("attack_cases.py")
 COLLECTORS = Path(__file__).with_name("attack_collectors.py")
 LOADS = Path(__file__).with_name("attack_loads.py")
-MAX_SECONDS = 300.0
+JAVASCRIPT = Path(__file__).with_name("attack_javascript.py")
+MAX_SECONDS = 1200.0
 DOCUMENTS_TITLE = "## Hostile documents"
 COUNTED = 1000  # changed documents whose executed blocks are counted in JavaScript
 SEED = 7
@@ -106,6 +109,8 @@ def attacks() -> Iterator[Attack]:
     yield Attack("answer a device one byte at a time", "dripping_server", _tests("client/deadline"))
     yield from _outages()
     yield Attack("cut the ledger to nothing", "cut_ledger", _tests("client/ledger_file"))
+    yield Attack("remove the ledger", "removed_ledger", _tests("client/ledger_file"))
+    yield from _in_javascript()
     yield from _on_collectors()
     yield from _loads()
     yield Attack("let a spreadsheet execute a value", "spreadsheet", _tests("answers/export"))
@@ -117,15 +122,20 @@ def attacks() -> Iterator[Attack]:
     )
 
 
-def _hostile_documents() -> Iterator[Attack]:
+def _slow_documents() -> Iterator[tuple[int, str, str]]:
+    """Yield the sizes, names and texts of documents that keep devices busy."""
     from fuzz.hostile_documents import extremes
 
     documents = extremes()
-    tests = ("tests/fuzz/test_hostile_documents.py", "clients/js/test/hostile.test.js")
     for name in ("2^17 layers", "subset 6.55e+04 0.001", "a bundle of 256 wide reports"):
-        size = len(documents[name].encode())
+        yield len(documents[name].encode()), name, documents[name]
+
+
+def _hostile_documents() -> Iterator[Attack]:
+    tests = ("tests/fuzz/test_hostile_documents.py", "clients/js/test/hostile.test.js")
+    for size, name, document in _slow_documents():
         what = f"hang a device with a document of {size:,} bytes ({name})"
-        yield Attack(what, "slow_document", tests, documents[name])
+        yield Attack(what, "slow_document", tests, document)
 
 
 def _outages() -> Iterator[Attack]:
@@ -133,6 +143,40 @@ def _outages() -> Iterator[Attack]:
     for days in (0.25, 1, 7):
         hours = 24 * days
         yield Attack(f"be out of reach for {hours:g} hours", "outage", tests, str(hours))
+    what = "be out of reach for 2 hours, one report for each device"
+    yield Attack(what, "lone_outage", tests, "2")
+    what = "be within reach a quarter of the time for a week, one report for each device"
+    yield Attack(what, "quarter_up", tests)
+
+
+def _in_javascript() -> Iterator[Attack]:
+    """Yield the attacks on devices in JavaScript, in Node and where it says so in Chromium."""
+    independence = ("clients/js/test/accepts.test.js", "tests/js/test_trust.py")
+    for what, case, tests in (
+        ("find incomes by changing the domain of a task", "silence", independence),
+        ("let a device rehearse whose owner allows nothing", "no_budget", _javascript("client")),
+        ("call a private column public", "public_column", _javascript("tables")),
+        ("ask for something else under a known name", "another_meaning", _javascript("accepts")),
+        ("forge the words that the owner reads", "forged_consent", _javascript("statement")),
+        ("mark devices by entity tags, in Chromium", "entity_tags", _tests("js/trust")),
+        ("mark a device by a round of its own", "own_round", _javascript("rounds")),
+        ("remove the ledger", "removed_ledger", _javascript("node")),
+    ):
+        yield _of_javascript(what, case, tests)
+    for size, name, document in _slow_documents():
+        what = f"hang a device with a document of {size:,} bytes ({name})"
+        yield _of_javascript(what, "slow_document", _javascript("hostile"), document)
+    for hours in (2, 24):
+        what = f"be out of reach for {hours} hours, one report for each device"
+        yield _of_javascript(what, "outage", _javascript("device"), str(hours))
+
+
+def _of_javascript(what: str, case: str, tests: tuple[str, ...], argument: str = "") -> Attack:
+    return Attack(f"JavaScript: {what}", case, tests, argument, JAVASCRIPT)
+
+
+def _javascript(name: str) -> tuple[str, ...]:
+    return (f"clients/js/test/{name}.test.js",)
 
 
 def _on_collectors() -> Iterator[Attack]:
@@ -151,6 +195,16 @@ def _on_collectors() -> Iterator[Attack]:
             "hogged_queries",
             _tests("collector/query_queue"),
         ),
+        (
+            "ask one query for a hundred thousand numbers",
+            "many_numbers",
+            _tests("sql/reading"),
+        ),
+        (
+            "stuff a task that anybody may answer, and whose operator does not know",
+            "open_task",
+            _tests("collector/task_check"),
+        ),
         ("send a malformed origin", "malformed_origin", _tests("web/origins", "web/door")),
         ("find private answers in a cache", "cached_answer", _tests("web/door")),
         ("read the collector's files as another user", "open_folder", _tests("web/folder")),
@@ -167,6 +221,11 @@ def _loads() -> Iterator[Attack]:
         (
             "ask for health while a round is sealed",
             "health_while_sealing",
+            _tests("collector/worker"),
+        ),
+        (
+            "ask for health while 5,000,000 reports are sealed",
+            "health_while_sealing_many",
             _tests("collector/worker"),
         ),
         (
@@ -224,12 +283,13 @@ def lines(commit: str, before: Path, only: set[str]) -> Iterator[str]:
     old_rows = EVIDENCE.read_text().splitlines() if EVIDENCE.exists() else []
     yield "# Attacks, before and now\n"
     yield f"Written by `python scripts/attacks.py {commit} --write`: every attack of"
-    yield "`scripts/attack_cases.py`, `scripts/attack_collectors.py` and `scripts/attack_loads.py`,"
+    yield "`scripts/attack_cases.py`, `scripts/attack_javascript.py`,"
+    yield "`scripts/attack_collectors.py` and `scripts/attack_loads.py`,"
     yield f"on the package of {commit} and on that of this tree. The tests hold what is so now."
     yield "Times are those of a machine that had other work.\n"
     yield "| somebody tries to ... | before | now | tests |\n|---|---|---|---|"
     for attack in attacks():
-        if only and attack.case not in only:
+        if only and not only & {attack.case, f"{attack.script.stem}:{attack.case}"}:
             yield from (row for row in old_rows if row.startswith(f"| {attack.what} |"))
             continue
         print(attack.what, file=sys.stderr, flush=True)

@@ -5,7 +5,9 @@
     python scripts/scale.py                       writes the page again
 
 Every size is made, sealed, stepped and answered by processes of their own, whose largest resident
-size (``VmHWM``) is what the kernel says of them.  Results are kept in ``--kept`` (a file of JSON
+size (``VmHWM``) is what the kernel says of them.  Then a collector is started over the same data
+and asked for the answer over HTTP, while the resident size of its processes is added up, and health
+checks are timed, ten times a second.  Results are kept in ``--kept`` (a file of JSON
 lines) and the page is written from all that are there, so that sizes can be run one after another.
 A size that is run again replaces the row of before.
 
@@ -23,7 +25,9 @@ import shutil
 import sqlite3
 import sys
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from math import exp, log
 from pathlib import Path
@@ -33,6 +37,7 @@ import numpy as np
 from door import served
 
 import sottovoce as sv
+from sottovoce.collector import access
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.store.base import State, open_store, store_url
 from sottovoce.core.byte_sizes import byte_size
@@ -50,6 +55,9 @@ KEPT = EVIDENCE.with_suffix(".jsonl")
 SEGMENT = 4_000  # messages that the intake commits together at most
 REQUEST = 1_000  # messages that are sent together over HTTP
 AT_ONCE = 200_000  # messages that are made together
+LARGE = 10**7  # reports from which on sizes are fitted, if there are enough of them
+FITTED = 3  # sizes that are enough
+LOOK = 0.1  # seconds between looks at a collector that answers
 DEVICES_A_DAY = 10**9
 QUERY = "SELECT COUNT(*), AVG(age) FROM people WHERE age > 40 AND kind = 'a'"
 
@@ -97,6 +105,8 @@ class Measured:
     fill_seconds: float = 0.0
     checksum: str = ""  # of the sealed log
     load: float = 0.0  # processes of the machine that ran or waited, this one included
+    door_peak: float = 0.0  # MiB of a server and its query processes together; 0: not measured
+    slowest_check: float = 0.0  # seconds of a health check while the server was asked
 
     @property
     def key(self) -> tuple[str, int, str]:
@@ -202,6 +212,58 @@ def answer(folder: Path, name: str, reports: int, memory: int) -> None:
             assert 0 < outcome.to_dict()["users"] <= reports
 
 
+def ask_door(folder: Path, name: str, memory: int) -> tuple[float, float]:
+    """Ask a collector for the answer, and return the largest resident MiB of all its processes
+    together and the slowest health check meanwhile.
+    """
+    with opened(folder, memory) as collector:
+        token = access.issue(collector.store, access.ANALYST, int(time.time()))[0]
+    settings = {
+        "SOTTOVOCE_MEMORY": str(memory),
+        "SOTTOVOCE_QUERY_SECONDS": "86400",
+        "SOTTOVOCE_HEALTH_RATE": "0",
+    }
+    headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
+    with (
+        served(1, document(name), folder, **settings) as (port, process),
+        ThreadPoolExecutor(1) as asking,
+    ):
+        url = f"http://127.0.0.1:{port}"
+        requests = [urllib.request.Request(f"{url}/v1/tasks/{name}/answer", headers=headers)]
+        if name == "table":
+            body = json.dumps({"task": name, "sql": QUERY}).encode()
+            requests.append(urllib.request.Request(f"{url}/v1/sql", body, headers))
+        answered = asking.submit(lambda: [fetched(request) for request in requests])
+        peak, slowest = resident(process.pid), 0.0
+        while not answered.done():
+            started = time.monotonic()
+            fetched(urllib.request.Request(f"{url}/healthz"))
+            slowest = max(slowest, time.monotonic() - started)
+            peak = max(peak, resident(process.pid))
+            time.sleep(LOOK)
+        answered.result()
+    return peak, slowest
+
+
+def fetched(request: urllib.request.Request) -> bytes:
+    with urllib.request.urlopen(request) as response:
+        content: bytes = response.read()
+    return content
+
+
+def resident(process: int) -> float:
+    """Return the resident MiB of a process and of all that it has started and that run."""
+    folder = Path(f"/proc/{process}")
+    try:
+        lines = (folder / "status").read_text().splitlines()
+        total = sum(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
+        for children in folder.glob("task/*/children"):
+            total += sum(resident(int(child)) for child in children.read_text().split())
+    except OSError:
+        return 0.0  # it has ended meanwhile
+    return total
+
+
 def measured(work: Callable[..., None], *given: Any) -> tuple[float, float]:
     """Return the seconds and the largest resident MiB of some work in a new process."""
     context = multiprocessing.get_context("spawn")
@@ -239,6 +301,8 @@ def measure(folder: Path, name: str, reports: int, memory: int, way: str) -> Mea
             rows.append(measured(work, *given))
             loads.append(os.getloadavg()[0])
             show(f"  {work.__name__}: {rows[-1][0]:.1f} s, {rows[-1][1]:.0f} MiB")
+        door_peak, slowest_check = ask_door(folder, name, memory)
+        show(f"  at the door: {door_peak:.0f} MiB, a health check took {slowest_check:.3f} s")
         logs = [path for path in (folder / "sealed").rglob("*.parquet") if path.is_file()]
         log_bytes = sum(path.stat().st_size for path in logs)
         with opened(folder, memory) as collector:
@@ -258,6 +322,8 @@ def measure(folder: Path, name: str, reports: int, memory: int, way: str) -> Mea
         fill_seconds,
         checksum,
         float(np.mean(loads)),
+        door_peak,
+        slowest_check,
     )
 
 
@@ -270,6 +336,16 @@ def exponent(rows: list[Measured], of: Callable[[Measured], float]) -> float:
     x = [log(row.reports) for row in rows]
     y = [log(of(row)) for row in rows]
     return float(np.polyfit(x, y, 1)[0])
+
+
+def fitted(rows: list[Measured]) -> list[Measured]:
+    """Return the sizes that growth is fitted to.
+
+    Small sizes begin with what every process costs, so they are left out if enough others are
+    there.
+    """
+    large = [row for row in rows if row.reports >= LARGE]
+    return large if len(large) >= FITTED else rows
 
 
 def seconds(row: Measured) -> float:
@@ -285,7 +361,11 @@ def page(results: list[Measured]) -> str:
         "come over HTTP (`http`), or are put into the store as the intake leaves them, but",
         "without the ids by which it counts a message once (`store`).  They are sealed, tested",
         "and stepped, and answered, each by a new process.  Peaks are the largest resident size",
-        "of that process (`VmHWM`), program and compiled kernels included.  The load is how many",
+        "of that process (`VmHWM`), program and compiled kernels included.  Then a collector over",
+        "the same data is asked for the answer over HTTP (of the table for a query in SQL too):",
+        '"peak door" is the largest sum of the resident sizes of the server and its query',
+        'processes, "check" the slowest health check meanwhile.  A worker that seals or steps at',
+        "the same time comes on top.  The load is how many",
         "processes of the machine ran or waited for a core meanwhile, on average over a minute",
         "and this one included: above the number of cores the seconds of a row are too many.",
         "",
@@ -333,38 +413,44 @@ TITLES = {
 def table(rows: list[Measured]) -> list[str]:
     lines = [
         "| reports | by | `--memory` | seal s | step s | answer s | µs a report | peak seal MiB |"
-        " peak step MiB | peak answer MiB | store bytes a report | log bytes a report | load |",
-        "|---:" * 13 + "|",
+        " peak step MiB | peak answer MiB | peak door MiB | check ms | store bytes a report |"
+        " log bytes a report | load |",
+        "|---:" * 15 + "|",
     ]
     for row in rows:
+        door = "– | –"
+        if row.door_peak:
+            door = f"{row.door_peak:.0f} | {1e3 * row.slowest_check:.0f}"
         micros = 1e6 * seconds(row) / row.reports
         lines.append(
             f"| {row.reports:,} | {row.way} | {row.memory / 1e6:,.0f} MB | {row.seal_seconds:.1f} |"
             f" {row.step_seconds:.1f} | {row.answer_seconds:.1f} | {micros:.2f} |"
             f" {row.seal_peak:.0f} | {row.step_peak:.0f} | {row.answer_peak:.0f} |"
-            f" {row.store_bytes / row.reports:.1f} | {row.log_bytes / row.reports:.1f} |"
+            f" {door} | {row.store_bytes / row.reports:.1f} | {row.log_bytes / row.reports:.1f} |"
             f" {row.load:.1f} |"
         )
     return lines
 
 
 def growth(rows: list[Measured]) -> list[str]:
+    largest = rows[-1]
+    most = max(row.peak for row in rows)
+    rows = fitted(rows)
     time_exponent = exponent(rows, seconds)
     disk_exponent = exponent(rows, lambda row: row.store_bytes + row.log_bytes)
-    largest = rows[-1]
     phases = {
         "sealing": exponent(rows, lambda row: row.seal_seconds),
         "stepping": exponent(rows, lambda row: row.step_seconds),
         "answering": exponent(rows, lambda row: row.answer_seconds),
     }
-    # Small sizes begin with what every process costs: nothing is taken to grow less than linearly.
+    # Nothing is taken to grow less than linearly: fixed costs make the slope too small.
     factor = exp(max(1.0, time_exponent, *phases.values()) * log(DEVICES_A_DAY / largest.reports))
     disk = (largest.store_bytes + largest.log_bytes) / largest.reports * DEVICES_A_DAY
     listed = ", ".join(f"{name} {power:.2f}" for name, power in phases.items())
     return [
         f"Time grows with the power {time_exponent:.2f} of the reports, and disk with"
-        f" {disk_exponent:.2f}; alone: {listed}."
-        f"  The largest peak is {max(row.peak for row in rows):.0f} MiB.",
+        f" {disk_exponent:.2f}; alone: {listed} (from {len(rows)} sizes,"
+        f" {rows[0].reports:,} to {rows[-1].reports:,}).  The largest peak is {most:.0f} MiB.",
         f"By extrapolation from the largest size, and not measured: 10^9 reports would take"
         f" {seconds(largest) * factor / 3600:.1f} hours and {disk / 1e9:.0f} GB.",
     ]

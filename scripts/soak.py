@@ -5,6 +5,9 @@ Each part can be run alone, as in ``python scripts/soak.py --only powercut,twins
 - ``crash``: a real collector is killed at random moments and between its writes, over each store,
   and every report is accounted for (``tests/system/crash.py``).
 - ``nodes``: three collectors on one PostgreSQL are killed at once.
+- ``alone``: one of three collectors on one PostgreSQL is killed and started again while the others
+  go on, or all of them are.
+- ``database``: the database server under a collector is killed, once to three times.
 - ``workers``: one of two workers at the door is killed, or all of them.
 - ``clock``: the collector's clock jumps back and forth meanwhile.
 - ``powercut``: the power of the disk is cut (``tests/system/disk.py``), on ext4 and on xfs.
@@ -69,6 +72,8 @@ from system.crash import (  # noqa: E402
     Database,
     Result,
     Trial,
+    database_kills,
+    node_kills,
     random_scenario,
     worker_kills,
 )
@@ -191,6 +196,14 @@ def crash(soaked: Soaked, wanted: argparse.Namespace) -> None:
 
 def nodes(soaked: Soaked, wanted: argparse.Namespace) -> None:
     run_trials(soaked, wanted, "nodes", {"postgres": wanted.others})
+
+
+def alone(soaked: Soaked, wanted: argparse.Namespace) -> None:
+    run_trials(soaked, wanted, "alone", {"postgres": wanted.others})
+
+
+def database(soaked: Soaked, wanted: argparse.Namespace) -> None:
+    run_trials(soaked, wanted, "database", {"postgres": wanted.others})
 
 
 def workers(soaked: Soaked, wanted: argparse.Namespace) -> None:
@@ -322,11 +335,15 @@ def run_sound(job: Job, folder: Path, databases: Databases) -> Result:
         return run_chain(job, folder, databases)
     dice = random.Random(f"kills {job.seed}")
     scenario = random_scenario(dice, database=job.kind == "postgres")
-    database = NO_DATABASE
+    place = NO_DATABASE
     if job.kind == "postgres":
-        database = databases.create(f"soak_{job.part}_{job.seed}")
+        place = databases.create(f"soak_{job.part}_{job.seed}")
     if job.part == "nodes":
         scenario = replace(scenario, nodes=NODES)
+    if job.part == "alone":
+        scenario = replace(scenario, nodes=NODES, kills=node_kills(dice))
+    if job.part == "database":
+        scenario = replace(scenario, kills=database_kills(dice))
     if job.part == "workers":
         scenario = replace(scenario, workers=WORKERS, kills=worker_kills(dice))
     if job.part == "clock":
@@ -334,7 +351,7 @@ def run_sound(job: Job, folder: Path, databases: Databases) -> Result:
     if job.part == "powercut":
         with disk(job.kind, folder / "data") as made:
             return Trial(made.folder, job.seed, scenario, disk=made).run()
-    return Trial(folder / "data", job.seed, scenario, database).run()
+    return Trial(folder / "data", job.seed, scenario, place).run()
 
 
 def run_hops(job: Job, folder: Path, databases: Databases) -> Any:
@@ -512,6 +529,27 @@ def nodes_section(soaked: Soaked) -> list[str]:
     ]
 
 
+def alone_section(soaked: Soaked) -> list[str]:
+    results = [one for trials in soaked.trials["alone"].values() for one in trials]
+    taken = sum(one.taken_without for one in results)
+    return [
+        f"{NODES} collectors on one PostgreSQL and one folder.  Two of three deaths are those of "
+        "one of them, which is started\n"
+        "again alone, up to half a second later; the others are those of all at once.  While a "
+        f"node was away the others\nacknowledged {taken:,} messages.\n",
+        *trial_table(soaked, "alone"),
+    ]
+
+
+def database_section(soaked: Soaked) -> list[str]:
+    return [
+        "One collector, and the server of its database is killed and started again, once to three "
+        "times in a trial; the\n"
+        "collector has to live on.\n",
+        *trial_table(soaked, "database"),
+    ]
+
+
 def workers_section(soaked: Soaked) -> list[str]:
     return [
         f"The same with {WORKERS} workers at the door of one collector.  Two of three deaths are "
@@ -565,9 +603,9 @@ def limits_section(soaked: Soaked) -> list[str]:
     return [
         "A full disk under the embedded store, under the sealed logs and under PostgreSQL (for its "
         "tables, and for its\n"
-        "journal); a server under a memory limit below what sealing needs, killed, started again, "
-        "and the limit lifted;\n"
-        "and the twin of the latter, which seals in its own process and dies.\n",
+        "journal); and a server under a memory limit below what sealing needs, killed, started "
+        "again, and the\n"
+        "limit lifted.\n",
         "| | |\n|---|---:|",
         *(f"| {name} | {count} |" for name, count in sorted(soaked.limits.items())),
     ]
@@ -683,6 +721,8 @@ class Part:
 PARTS = {
     "crash": Part("Crashes", crash, crash_section),
     "nodes": Part("Several nodes", nodes, nodes_section),
+    "alone": Part("One of several nodes", alone, alone_section),
+    "database": Part("Deaths of the database server", database, database_section),
     "workers": Part("Workers at the door", workers, workers_section),
     "clock": Part("Clocks that jump", clock, clock_section),
     "powercut": Part("Power cuts", powercut, powercut_section),

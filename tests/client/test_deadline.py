@@ -90,6 +90,27 @@ def test_a_tls_server_that_says_nothing_holds_nobody():
         assert time.monotonic() - began < TIMEOUT + 1.0
 
 
+def test_a_resolver_that_says_nothing_holds_nobody(monkeypatch):
+    """The system's resolver may wait for minutes for a name server that does not answer."""
+    plain, answered = socket.getaddrinfo, Event()
+
+    def slow(*given):
+        answered.wait(20 * TIMEOUT)
+        return plain(*given)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    began = time.monotonic()
+    with pytest.raises(UnavailableError, match="cannot be reached"):
+        CollectorApi("https://localhost", timeout=TIMEOUT).round("pets")
+    assert TIMEOUT - 0.1 <= time.monotonic() - began < TIMEOUT + 1.0
+    answered.set()
+
+
+def test_a_name_without_an_address_is_out_of_reach():
+    with pytest.raises(UnavailableError, match="cannot be reached"):
+        CollectorApi("https://nobody.invalid", timeout=TLS_TIMEOUT).round("pets")
+
+
 def test_nothing_is_left_after_the_deadline():
     assert 0 < Deadline(60.0).left() <= 60.0
     with pytest.raises(TimeoutError):

@@ -19,6 +19,7 @@ from sottovoce.cli.main import commands
 from sottovoce.collector import access
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.store.sqlite import SqliteStore
+from sottovoce.core.located import LocatedError
 from sottovoce.errors import AccessError, NoDataError, ParameterError, StateError, UnavailableError
 from sottovoce.lab import crowd
 from sottovoce.lab.seeded import SeededRng
@@ -90,6 +91,19 @@ def test_queries_are_answered_and_explained(collector):
 def test_a_refusal_has_the_type_and_the_words_of_its_reason(collector, ask, error, words):
     with pytest.raises(error, match=words):
         ask(collector)
+
+
+def test_a_refused_query_says_where(collector, served):
+    query = "SELECT COUNT(*) FROM people WHERE town = 'Rome'"
+    with pytest.raises(LocatedError, match="no such column") as caught:
+        collector.sql(query, task="people")
+    assert (caught.value.line, caught.value.column) == (1, query.index("town") + 1)
+    assert caught.value.caret == f"{query}\n{' ' * query.index('town')}^"
+    url, tokens = served
+    reach = ["--url", url, "--token", tokens["analyst"]]
+    refused = CliRunner().invoke(commands, ["sql", query, "--task", "people", *reach])
+    assert refused.exit_code == ParameterError.exit_code
+    assert caught.value.caret in refused.stderr
 
 
 def test_the_token_is_not_in_the_representation(collector):

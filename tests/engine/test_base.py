@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.core.fake_votes import FakeCount
+from sottovoce.core.fake_count import FakeCount
 from sottovoce.engine.base import (
     by_address,
     drive,

@@ -2,6 +2,7 @@
 
 import os
 import time
+from pathlib import Path
 
 import pytest
 
@@ -61,3 +62,27 @@ def test_another_version_of_the_kernels_is_compiled_anew(started, tmp_path, monk
     (copy / "walsh.py").write_text("changed")
     monkeypatch.setattr(warming, "KERNELS", copy)
     assert not warming.is_warm()
+
+
+def test_code_for_another_processor_is_compiled_anew(started, tmp_path, monkeypatch):
+    """An image is built on one machine and runs on another."""
+    warming.warm()
+    other = tmp_path / "cpuinfo"
+    other.write_text("model name : another\nflags : sse2\n")
+    monkeypatch.setattr(warming, "PROCESSOR", other)
+    assert not warming.is_warm()
+
+
+def test_who_cannot_write_beside_the_kernels_has_a_stamp_of_their_own(
+    started, tmp_path, monkeypatch
+):
+    """Numba reads code beside the kernels only for users who can write there."""
+    monkeypatch.delenv("NUMBA_CACHE_DIR")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(warming, "KERNELS", tmp_path)
+    warming.start_warming()
+    assert list((tmp_path / "__pycache__").glob("warm-*.begun"))
+    monkeypatch.setattr(warming, "KERNELS", Path("/dev/null/kernels"))  # nobody can write there
+    warming.start_warming()
+    assert len(started) == 2
+    assert list((tmp_path / "home" / ".cache" / "numba").glob("warm-*.begun"))

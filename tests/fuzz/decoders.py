@@ -6,11 +6,13 @@ purpose; anything else, and any input that is accepted although it breaks a law,
 with the input in it.
 """
 
+import asyncio
 import base64
 import json
 import random
 import signal
 import tempfile
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
@@ -45,8 +47,11 @@ from sottovoce.web.uploads import decoded
 from sottovoce.wire import codec, envelope, seal, tokens
 from sottovoce.wire.round_keys import KeyStatement
 from system.chain import Chain, People, chain_task
+from web.line import Line, split
 
 _GOLDEN = Path(__file__).parents[1] / "golden"
+_UPLOADS = "/v1/tasks/chain/reports"
+_BODY_SECONDS = 0.05
 _SECONDS = 20  # after which an input hangs its decoder
 
 
@@ -351,8 +356,8 @@ def _admit(kept: Published, tokens: Sequence[str], data: bytes) -> str:
     return admitted.codes.get(1, "accepted")
 
 
-@contextmanager
-def _route_cases() -> Iterator[list[Case]]:
+def _bodies() -> tuple[list[bytes], list[bytes]]:
+    """Return uploads as JSON and as MessagePack."""
     bodies = [_messages()[:4], _messages()[9:15], _messages()[20:21]]
     as_json = [
         json.dumps({"reports": [base64.b64encode(one).decode() for one in body]}).encode()
@@ -362,6 +367,12 @@ def _route_cases() -> Iterator[list[Case]]:
         msgspec.msgpack.encode({"reports": body, "tokens": ["a"] * len(body)}) for body in bodies
     ]
     as_msgpack += [msgspec.msgpack.encode({"reports": body}) for body in bodies]
+    return as_json, as_msgpack
+
+
+@contextmanager
+def _route_cases() -> Iterator[list[Case]]:
+    as_json, as_msgpack = _bodies()
     with (
         tempfile.TemporaryDirectory(prefix="sottovoce-fuzz-") as folder,
         _application(Path(folder)) as client,
@@ -376,32 +387,136 @@ def _route_cases() -> Iterator[list[Case]]:
 
 @contextmanager
 def _application(folder: Path) -> Iterator[TestClient]:
-    """Run a whole collector with three open rounds; it is asked without a socket in between."""
+    """Run a whole collector with three open rounds; it is asked without a socket in between.
+
+    It does not wait long for the rest of a body.
+    """
     kept, store = published(), SqliteStore(folder / "collector.db")
     store.publish(kept.record, kept.rounds[0].document)
     for one in kept.rounds[1:]:
         store.open_round(kept.digest, one.number, one.document, 0)
-    settings = Settings(data=folder, rate=0, tick=3600.0, largest_body=1 << 16)
+    settings = Settings(
+        data=folder, rate=0, tick=3600.0, largest_body=1 << 16, body_seconds=_BODY_SECONDS
+    )
     with closing(store), TestClient(create(store, settings)) as client:
         yield client
 
 
 def _ask(client: TestClient, kind: str, data: bytes) -> str:
     headers = {"content-type": kind, "accept": "application/json"}
-    response = client.post("/v1/tasks/chain/reports", content=data, headers=headers)
-    content = response.json()
-    if response.status_code == 200:
+    response = client.post(_UPLOADS, content=data, headers=headers)
+    return _outcome_of_upload(response.status_code, response.json())
+
+
+def _outcome_of_upload(status: int, content: Any) -> str:
+    """Return what became of an upload whose answer is lawful."""
+    if status == 200:
         law(
             all(one["code"] in CATALOGUE for one in content["refused"]),
             "every code is in the catalogue",
         )
         return "accepted in part" if content["refused"] else "accepted"
     law(
-        content["status"] == response.status_code == CATALOGUE[content["code"]].status,
+        content["status"] == status == CATALOGUE[content["code"]].status,
         "problems are catalogued",
     )
-    law(response.status_code in (400, 413, 415), f"a body gave {response.status_code}")
+    law(status in (400, 413, 415), f"a body gave {status}")
     return str(content["code"])
+
+
+class _Connections:
+    """Connections to a whole collector, one for every input, as a server without a socket has them.
+
+    Plain requests take the way without ASGI (``web/direct.py``).
+    """
+
+    def __init__(self, client: TestClient) -> None:
+        self._app: Any = client.app
+        self._app.state.api.collector.find("chain").prepare()
+        self._loop = asyncio.new_event_loop()
+
+    def close(self) -> None:
+        """Close the event loop."""
+        self._loop.close()
+
+    def post(self, kind: str, data: bytes) -> str:
+        """Send a body with an honest head."""
+        head = _head(kind, len(data))
+        answers, by_asgi = self._loop.run_until_complete(self._talk([head + data]))
+        ((status, _, content),) = answers
+        law(not by_asgi, "an upload that states its short length needs no ASGI")
+        return _outcome_of_upload(status, json.loads(content))
+
+    def send(self, data: bytes) -> str:
+        """Send bytes in two pieces, head and all."""
+        pieces = [data[: len(data) // 2], data[len(data) // 2 :]]
+        answers, by_asgi = self._loop.run_until_complete(self._talk(pieces))
+        statuses = sorted({status for status, _, _ in answers})
+        way = "ASGI" if by_asgi else "direct"
+        for status in statuses:
+            law(status < 500, f"bytes gave {status}")
+        if statuses == [200]:
+            return "accepted" if way == "direct" else "accepted through ASGI"
+        return f"{way} {statuses}" if statuses else "no answer"
+
+    async def _talk(self, pieces: Sequence[bytes]) -> tuple[list[Any], bool]:
+        """Return the answers to what is sent, and whether a request went through ASGI."""
+        line = Line(self._app)
+        by_asgi = False
+        for piece in pieces:
+            if not line.wire.closed:
+                by_asgi |= line.send(piece)
+        deadline = time.monotonic() + _SECONDS
+        while self._app.state.api.intake.waiting or not _is_quiet(line):
+            law(time.monotonic() < deadline, "a request whose head is complete is answered")
+            await asyncio.sleep(0.0005)
+        line.protocol.connection_lost(None)
+        await asyncio.gather(*line.state.tasks)
+        law(self._app.door.bodies.held == 0, "a connection that is over holds no bytes")
+        return split(line.wire.written), by_asgi
+
+
+def _is_quiet(line: Line) -> bool:
+    """Return whether nothing is under way on a connection."""
+    cycle: Any = line.protocol.cycle
+    return line.wire.closed or cycle is None or cycle.response_complete
+
+
+def _head(kind: str, length: int) -> bytes:
+    lines = [f"POST {_UPLOADS} HTTP/1.1", "Host: localhost", f"Content-Type: {kind}"]
+    lines += ["Accept: application/json", f"Content-Length: {length}"]
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+@contextmanager
+def _direct_cases() -> Iterator[list[Case]]:
+    as_json, as_msgpack = _bodies()
+    with _connections() as connections:
+        yield [
+            Case(as_json, partial(connections.post, "application/json"), mutated_text),
+            Case(as_msgpack, partial(connections.post, "application/msgpack")),
+            Case(as_json, partial(connections.post, "application/json; charset=utf-8")),
+            Case(as_msgpack, partial(connections.post, "text/plain")),
+        ]
+
+
+@contextmanager
+def _connection_cases() -> Iterator[list[Case]]:
+    as_json, as_msgpack = _bodies()
+    packed = [_head("application/msgpack", len(body)) + body for body in as_msgpack]
+    texts = [_head("application/json", len(body)) + body for body in as_json]
+    with _connections() as connections:
+        yield [Case(texts, connections.send), Case(packed, connections.send)]
+
+
+@contextmanager
+def _connections() -> Iterator[_Connections]:
+    with (
+        tempfile.TemporaryDirectory(prefix="sottovoce-fuzz-") as folder,
+        _application(Path(folder)) as client,
+        closing(_Connections(client)) as connections,
+    ):
+        yield connections
 
 
 def _simple(
@@ -530,4 +645,6 @@ DECODERS: dict[str, Opened] = {
     ),
     "admission.admit": _cases(_admission_cases),
     "the upload route": _route_cases,
+    "uploads without ASGI": _direct_cases,
+    "bytes of a connection": _connection_cases,
 }

@@ -8,8 +8,16 @@ import pytest
 
 from fuzz.decoders import DECODERS, Case, Finding, fuzz, law
 from sottovoce.errors import CodecError
+from sottovoce.web.direct import Reply
 
-COUNTS = {"the upload route": 500, "codec.task": 800, "codec.notice": 800, "admission.admit": 800}
+COUNTS = {
+    "the upload route": 500,
+    "uploads without ASGI": 500,
+    "bytes of a connection": 300,
+    "codec.task": 800,
+    "codec.notice": 800,
+    "admission.admit": 800,
+}
 
 
 @pytest.mark.parametrize("name", DECODERS)
@@ -35,6 +43,20 @@ def test_a_law_that_is_broken_is_found():
 
     with pytest.raises(Finding, match="left-over"):
         fuzz("broken", 1, 1000, broken(careless))
+
+
+def test_what_breaks_only_on_the_way_without_asgi_is_found(monkeypatch):
+    """The twin: its answers on that way have a code that nobody knows."""
+    plain = Reply.of
+
+    def odd(response):
+        status, headers, body = plain(response)
+        return Reply(status, headers, body.replace(b"malformed-request", b"malformed-unheard"))
+
+    monkeypatch.setattr(Reply, "of", odd)
+    assert fuzz("the upload route", 1, 100)["malformed-request"]
+    with pytest.raises(Finding, match="KeyError: 'malformed-unheard'"):
+        fuzz("uploads without ASGI", 1, 100)
 
 
 def test_the_same_seed_gives_the_same_inputs():

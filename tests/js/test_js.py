@@ -147,7 +147,7 @@ def test_its_own_tests_pass_in_node(node):
     assert passed_in_node(node, [name for name in files if name != HOSTILE]) > 40
 
 
-@pytest.mark.parametrize("documents", [2500, pytest.param(10_000, marks=pytest.mark.papers)])
+@pytest.mark.parametrize("documents", [1000, pytest.param(10_000, marks=pytest.mark.papers)])
 def test_its_own_tests_of_hostile_documents_pass_in_node(node, documents):
     assert passed_in_node(node, [HOSTILE], HOSTILE_DOCUMENTS=str(documents)) == 5
 

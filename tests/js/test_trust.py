@@ -39,13 +39,17 @@ VALUES = """async () => {
 
 @dataclass(frozen=True)
 class Circumstances:
-    """A document, how its collector behaves, and what the device and its owner do."""
+    """A document, how its collector behaves, and what the device and its owner do.
+
+    ``earlier`` are the values that the device has answered earlier rounds with.
+    """
 
     served: Case
     state: str
     delay: int | None
     agrees: bool
     values: tuple[str, ...]
+    earlier: tuple[str, ...] = ()
 
     @property
     def name(self):
@@ -100,8 +104,11 @@ def drawn_values(rng, values):
     return (str(rng.choice(HONEST)), *map(str, rng.choice(others, RUNS - 1, replace=False)))
 
 
-def differences(observatory, cases, *, looks_first=False):
-    """Return the pairs of observations that differ, and all observations."""
+def differences(observatory, cases, *, mistake="none"):
+    """Return the pairs of observations that differ, and all observations.
+
+    ``mistake`` names one that the devices have.
+    """
     page, collector = observatory
     context = f"{time.monotonic_ns()}"  # ledgers of an earlier call are not seen again
     runs = []
@@ -111,12 +118,13 @@ def differences(observatory, cases, *, looks_first=False):
         collector.cases[folder] = case.served
         common = {"url": f"{collector.url}/cases/{folder}", "name": case.name, "seed": number}
         common |= {"state": case.state, "agrees": case.agrees, "token": "mine"}
+        common |= {"text": case.served.text, "earlier": case.earlier}
         common |= {} if case.delay is None else {"delay": case.delay}
         common["domain"] = json.loads(case.served.text).get("domain")
         for index, value in enumerate(case.values):
             runs.append({**common, "run": f"{folder}-{index}", "value": value})
     collector.requests.clear()
-    seen = page.evaluate(OBSERVE_ALL, {"runs": runs, "looksFirst": looks_first})
+    seen = page.evaluate(OBSERVE_ALL, {"runs": runs, "mistake": mistake})
     found = [
         {**each, "requests": requests}
         for each, requests in zip(seen, requests_by_run(collector), strict=True)
@@ -168,8 +176,46 @@ def test_nothing_that_can_be_seen_depends_on_the_value(observatory, documents, s
 
 def test_a_device_that_looks_at_the_value_first_would_be_seen(observatory, documents):
     cases = circumstances(documents[:20], observatory[0].evaluate(VALUES))
-    different, _ = differences(observatory, cases, looks_first=True)
+    different, _ = differences(observatory, cases, mistake="lookFirst")
     assert len(different) > 5
+
+
+# --- longitudinal tasks: what was answered in earlier rounds is remembered ---
+
+LONGITUDINAL = 14
+MANY = 10  # times as many in `make papers`
+
+
+def longitudinal_circumstances(count, values):
+    """Return circumstances of devices that have answered earlier rounds.
+
+    They did with values that are compared or with others, as many as are remembered or more.
+    """
+    lives = json.loads((ROOT / "tests" / "golden" / "longitudinal.json").read_text())["lives"]
+    dice = random.Random(SEED)
+    others = [value for value in values if value not in HONEST]
+    for _ in range(count):
+        made = served(codec.canonical(dice.choice(lives)["task"]))
+        compared = (*HONEST, dice.choice(others))
+        earlier = dice.choices((*HONEST, dice.choice(others)), (4, 4, 1), k=dice.randint(1, 4))
+        made.asked = {**made.asked, "number": len(earlier)}
+        yield Circumstances(made, "fresh", 0, True, compared, tuple(earlier))
+
+
+@pytest.mark.parametrize(
+    "count", [LONGITUDINAL, pytest.param(MANY * LONGITUDINAL, marks=pytest.mark.papers)]
+)
+def test_nothing_that_can_be_seen_depends_on_what_a_device_remembers(observatory, count):
+    cases = longitudinal_circumstances(count, observatory[0].evaluate(VALUES))
+    different, found = differences(observatory, cases)
+    assert not different, different[0]
+    check_answers(found, count // 3)
+
+
+def test_a_device_that_refuses_a_value_beyond_those_it_paid_for_would_be_seen(observatory):
+    cases = longitudinal_circumstances(LONGITUDINAL, observatory[0].evaluate(VALUES))
+    different, _ = differences(observatory, cases, mistake="refuseFurther")
+    assert len(different) > 3
 
 
 # --- shuffled tasks, and tasks whose tokens give the seeds ---
@@ -290,7 +336,7 @@ def test_a_device_that_looks_first_at_the_value_of_a_shuffled_task_would_be_seen
 ):
     values = observatory[0].evaluate(VALUES)
     cases = shuffled_circumstances(shuffled_texts, values, ("accepts", "refuses"))
-    different, _ = differences(observatory, cases, looks_first=True)
+    different, _ = differences(observatory, cases, mistake="lookFirst")
     assert len(different) > 3
 
 

@@ -8,7 +8,7 @@ equal, except for the bytes of the reports, whose law the tests of the mechanism
 
 import json
 import random
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -28,7 +28,8 @@ from sottovoce.client.held import HeldIndex, random_index
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.client.outbox import MAX_WAITING, Outbox, Posting
 from sottovoce.core import coin, settings
-from sottovoce.errors import CodecError, SottovoceError
+from sottovoce.core.rng import SystemRng
+from sottovoce.errors import BudgetError, CodecError, SottovoceError
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.tasks.budget import Spend, SpendingWindow
 from sottovoce.tasks.collection import Collection
@@ -36,6 +37,8 @@ from sottovoce.wire import codec
 from sottovoce.wire.tokens import MODULUS_BYTES
 
 SCENARIOS = 200
+LONGITUDINAL_SCENARIOS = 60
+MANY = 10  # times as many in `make papers`
 SCENARIOS_OF_TWINS = 80  # a mistake that is seen in so few is seen in more
 PUBLIC = {"os": "i", "height": 1.5, "born": 1990}
 INSIDE = (
@@ -83,12 +86,16 @@ STEPS = (*[5.0] * 13, 600.0, 3600.0)  # seconds between attempts to send
 
 @dataclass(frozen=True)
 class Scenario:
-    """A document, what the device has done before, and what becomes of its message."""
+    """A document, what the device has done before, and what becomes of its message.
+
+    ``earlier`` are the values that it has answered earlier rounds with.
+    """
 
     text: str
     state: str
     reply: str
     accepts_public: bool
+    earlier: tuple[object, ...] = ()
 
     @property
     def name(self):
@@ -136,7 +143,10 @@ class Collector:
             digest = "none"
         if not path.endswith("/round"):
             return 200, {"ETag": f'"{digest}"'}, self.scenario.text.encode(errors="replace")
-        asked = {"digest": digest, "state": "open", "round": content.get("opening")}
+        opening = content.get("opening")
+        if self.scenario.earlier:
+            opening = {**opening, "number": len(self.scenario.earlier)}
+        asked = {"digest": digest, "state": "open", "round": opening}
         return 200, {}, json.dumps(asked, ensure_ascii=False).encode(errors="replace")
 
     def post(self, body):
@@ -169,6 +179,11 @@ def prepared(scenario, clock, url):
     windows = [SpendingWindow(3600, 100.0, 1)] if scenario.state == "window" else ()
     ledger = DiskLedger(":memory:", cap=50.0, windows=windows, clock=clock)
     notice = notice_of(scenario)
+    for number, value in enumerate(scenario.earlier):
+        client = Client(notice, ledger)
+        client.origin = url
+        with suppress(BudgetError):  # of a twin that refuses
+            client.answer(value, asked=replace(notice.opening, number=number))
     if scenario.state == "spent":
         for number in range(4):
             ledger.answer(Spend(f"old {number}", 12.4), lambda: b"m")
@@ -227,7 +242,7 @@ def observed(scenario, value, collector, url):
         patch.setattr("os.urandom", randomness)
         ledger = stack.enter_context(prepared(scenario, clock, url))
         has_issuer = notice is not None and BlindToken(ledger, notice).is_needed
-        if notice is not None and "opted" not in scenario.state and not has_issuer:
+        if notice is not None and not ("opted" in scenario.state or has_issuer or scenario.earlier):
             # Searches ask a part of the devices: this one is asked.
             ledger.coin(notice.digest, coin.enrolled_bytes(asked_token(notice), notice.digest))
         accepts = {}
@@ -303,10 +318,16 @@ def serving_collector():
         yield collector, url
 
 
-def test_what_a_device_shows_does_not_depend_on_what_it_holds(serving_collector):
-    found, answered = differences(SCENARIOS, *serving_collector)
+def more_in_papers(count):
+    many = pytest.param(MANY * count, marks=pytest.mark.papers)
+    return pytest.mark.parametrize("count", [count, many])
+
+
+@more_in_papers(SCENARIOS)
+def test_what_a_device_shows_does_not_depend_on_what_it_holds(serving_collector, count):
+    found, answered = differences(count, *serving_collector)
     assert not found, found[0]
-    assert answered > SCENARIOS // 8, "enough devices answered to tell"
+    assert answered > count // 8, "enough devices answered to tell"
 
 
 def test_a_device_that_refuses_values_outside_the_domain_is_caught(serving_collector, monkeypatch):
@@ -354,6 +375,86 @@ def test_a_device_that_is_in_a_hurry_with_some_values_is_caught(serving_collecto
     found, _ = differences(SCENARIOS_OF_TWINS, *serving_collector)
     times = [[seen["requests"] for seen in both] for _, both in found]
     assert any(first != second for first, second in times)
+
+
+# --- longitudinal tasks: what was answered in earlier rounds is remembered ---
+
+
+@cache
+def longitudinal_documents():
+    """Return tasks that ask again and again, of every mechanism that they may have."""
+    mechanisms = ("sue", "grr", "oue", "olh", "blh", "hadamard", "subset", "affine")
+    tasks = [
+        sv.Task(f"where {mechanism}", sv.Tracking(LABELS, 9, mechanism), 2.0, distinct=distinct)
+        for mechanism in mechanisms
+        for distinct in (1, 2, 3)
+    ]
+    return [codec.canonical(codec.document(task)) for task in tasks]
+
+
+def longitudinal_differences(count, collector, url):
+    """Return the scenarios in which two values can be told apart, and how many were answered.
+
+    Values of earlier rounds are one of the two, both or others, and as many as are remembered or
+    more.
+    """
+    dice = random.Random(23)
+    found = []
+    answered = 0
+    for _ in range(count):
+        first, second = dice.choice(LABELS), dice.choice((*LABELS, *OUTSIDE))
+        choices = (first, second, dice.choice(LABELS), dice.choice(OUTSIDE))
+        earlier = tuple(dice.choices(choices, (4, 4, 2, 1), k=dice.randint(1, 4)))
+        state, reply = dice.choice(("fresh", "fresh", "opted out")), dice.choice(REPLIES)
+        text = dice.choice(longitudinal_documents())
+        scenario = Scenario(text, state, reply, accepts_public=True, earlier=earlier)
+        seen = [observed(scenario, value, collector, url) for value in (first, second)]
+        answered += "message" in seen[0]
+        if seen[0] != seen[1]:
+            found.append((scenario, seen))
+    return found, answered
+
+
+@more_in_papers(LONGITUDINAL_SCENARIOS)
+def test_what_a_device_shows_does_not_depend_on_what_it_remembers(serving_collector, count):
+    found, answered = longitudinal_differences(count, *serving_collector)
+    assert not found, found[0]
+    assert answered > count // 3, "enough devices answered to tell"
+
+
+def test_a_device_that_refuses_a_value_beyond_those_it_paid_for_is_caught(
+    serving_collector, monkeypatch
+):
+    """The broken twin: it remembers as many responses as were paid for, and no further value."""
+    plain = DiskLedger.remember
+
+    def strict(ledger, task, index, response, max_responses):
+        known = vars(ledger).setdefault("known", set())
+        if index not in known and len(known) >= max_responses:
+            raise BudgetError("all responses of this task are remembered")
+        known.add(index)
+        return plain(ledger, task, index, response, max_responses)
+
+    monkeypatch.setattr(DiskLedger, "remember", strict)
+    found, _ = longitudinal_differences(LONGITUDINAL_SCENARIOS, *serving_collector)
+    assert len(found) > 5
+
+
+def test_a_device_that_draws_for_new_values_alone_is_caught(serving_collector, monkeypatch):
+    """The broken twin: the noise of a response is drawn when it is needed, and then remembered."""
+    plain = DiskLedger.remember
+
+    def drawing(ledger, task, index, response, max_responses):
+        known = vars(ledger).setdefault("known", set())
+        if index not in known:
+            SystemRng().bytes(8)
+        known.add(index)
+        return plain(ledger, task, index, response, max_responses)
+
+    monkeypatch.setattr(DiskLedger, "remember", drawing)
+    found, _ = longitudinal_differences(LONGITUDINAL_SCENARIOS, *serving_collector)
+    assert len(found) > 5
+    assert any(both[0]["drawn"] != both[1]["drawn"] for _, both in found)
 
 
 # --- shuffled tasks ---

@@ -4,6 +4,7 @@ nothing else is.
 
 import hashlib
 import json
+import time
 from base64 import b64encode
 from collections import Counter
 from dataclasses import replace
@@ -25,6 +26,8 @@ from system.servers import open_store
 if TYPE_CHECKING:
     from system.crash import Trial
 
+_LOOKS = 50  # at what a collector is still moving or erasing
+
 
 def check(trial: "Trial", answer: bytes) -> list[str]:
     """Return everything that is wrong with what the server left behind."""
@@ -41,11 +44,15 @@ def check_erased(trial: "Trial") -> list[str]:
     try:
         (task,) = store.tasks()
         rounds = store.rounds(task.digest)
+        _wait_for_moves(trial, ("seen", "new_ids", "id_runs"))
         seen = _place(trial).rows("select count(*) from seen")[0][0]
+        new = _place(trial).rows("select count(*) from new_ids")[0][0]
     finally:
         store.close()
     found = [what for one in rounds for what in _check_tests(trial, one)]
     found += [f"{seen} ids are left of erased reports"] if seen else []
+    found += [f"{new} rows of ids are left of erased reports"] if new else []
+    found += _files_of_runs(trial)
     found += [
         f"lost: round {one.number} is erased and has no sums"
         for one in rounds
@@ -129,15 +136,33 @@ def _place(trial: "Trial") -> Place:
 def _check_tables(trial: "Trial", rounds: list[RoundRecord]) -> list[str]:
     """Look at the tables themselves: payloads are gone after sealing, ids stay against replays."""
     place = _place(trial)
-    tables = ("segments", "seen", "claims")
-    segments, seen, claims = (place.rows(f"select count(*) from {name}")[0][0] for name in tables)
+    _wait_for_moves(trial, ("new_ids", "id_runs"))
+    tables = ("segments", "seen", "claims", "new_ids")
+    segments, seen, claims, new = (
+        place.rows(f"select count(*) from {name}")[0][0] for name in tables
+    )
     users = sum(one.users for one in rounds)
     found = [
         (f"{segments} segments are left of sealed rounds", segments),
         (f"{seen} ids are remembered", seen != sum(one.count for one in rounds)),
+        (f"{new} rows of ids are left of sealed rounds", new),
         (f"{claims} tokens are spent for {users} messages", claims not in (0, users)),
     ]
-    return [what for what, wrong in found if wrong]
+    return [*(what for what, wrong in found if wrong), *_files_of_runs(trial)]
+
+
+def _wait_for_moves(trial: "Trial", tables: tuple[str, ...]) -> None:
+    """Give a collector that has just started again the time to finish what a crash cut off."""
+    for _ in range(_LOOKS):
+        is_empty = [not _place(trial).rows(f"select * from {table} limit 1") for table in tables]
+        if all(is_empty) and not _files_of_runs(trial):
+            return
+        time.sleep(0.1)
+
+
+def _files_of_runs(trial: "Trial") -> list[str]:
+    left = sorted(path.name for path in trial.folder.glob("collector.db.*.ids"))
+    return [f"{len(left)} files of ids are left"] if left else []
 
 
 def _check_files(folder: Path, expected: set[Path]) -> list[str]:

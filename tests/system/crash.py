@@ -35,6 +35,7 @@ from collector.store.places import Place
 from sottovoce.collector import access
 from sottovoce.collector.store.base import State
 from sottovoce.wire import codec
+from sottovoce.wire.envelope import ID_BYTES
 from system.chain import Message, People, chain_task
 from system.checks import check, check_erased, checksum, log_path, read_log, sums_path
 from system.disk import Disk
@@ -65,11 +66,16 @@ class Kill:
     delay: float = 0.0
     database: bool = False  # the database server dies, and the collector has to live on
     worker: bool = False  # one of the workers at the door dies, and the collector has to live on
+    node: bool = False  # one of several nodes dies alone, and the others have to go on meanwhile
+    away: float = 0.0  # seconds until that node is started again
+    goes_on: bool = False  # the next death follows that of the database server
 
     @property
     def name(self) -> str:
         if self.point:
             return self.point
+        if self.node:
+            return "one node alone"
         if self.worker:
             return "a worker at the door"
         return "the database server" if self.database else "a random moment"
@@ -83,8 +89,8 @@ class Scenario:
     """What happens to a collector during a trial.
 
     ``at_once`` is the most messages in one upload.  ``nodes`` collectors share one database and one
-    folder, and die together.  Each has ``workers`` at its door.  ``jumps`` are the seconds by which
-    the clock jumps when half of a round has answered, by round.
+    folder; they die together, or one of them alone.  Each has ``workers`` at its door.  ``jumps``
+    are the seconds by which the clock jumps when half of a round has answered, by round.
     """
 
     kills: tuple[Kill, ...] = ()
@@ -130,6 +136,7 @@ class Result:
     replayed: int = 0
     turned_away: int = 0
     lost_in_cuts: int = 0  # acknowledged messages that a power cut took
+    taken_without: int = 0  # messages that other nodes acknowledged while one was away
     seconds: float = 0.0
 
 
@@ -183,6 +190,7 @@ class Trial:
         self._done = threading.Event()
         self._up = threading.Event()
         self._kill = NEVER
+        self._dying: Server | None = None  # the node that dies alone
         self._timers: list[threading.Timer] = []
 
     def run(self) -> Result:
@@ -240,19 +248,23 @@ class Trial:
 
     # The server and its deaths
 
+    def _server(self, orders: dict[str, Any]) -> Server:
+        return Server(self.folder, self.database, orders, workers=self.scenario.workers)
+
+    def _orders(self) -> dict[str, Any]:
+        """Return what every server is told when it starts."""
+        files = {"clock": str(self._clock), "doors": str(self._doors)}
+        return {"twin": self.scenario.twin, "few": True, **files}
+
     def _start(self) -> None:
         self._kill = self._kills.pop(0) if self._kills else NEVER
         self._starts += 1
-        orders: dict[str, Any] = {"twin": self.scenario.twin, "clock": str(self._clock)}
-        orders["doors"] = str(self._doors)
+        orders = self._orders()
         self._doors.write_text("")
         if self._kill.point:
             counter = self.folder.parent / f"{self.folder.name}.passed-{self._starts}"
             orders["point"] = [self._kill.point, self._kill.times, str(counter)]
-        self.servers = [
-            Server(self.folder, self.database, orders, workers=self.scenario.workers)
-            for _ in range(self.scenario.nodes)
-        ]
+        self.servers = [self._server(orders) for _ in range(self.scenario.nodes)]
         self._fired = self._kill is NEVER or bool(self._kill.point)
         self._up.set()
         if self._kill.round is None:
@@ -274,6 +286,9 @@ class Trial:
             dead = [server for server in self.servers if not server.alive]
             if not dead:
                 continue
+            if dead == [self._dying]:
+                self._replace_node(dead[0])
+                continue
             self._up.clear()
             self._kill_all()
             for server in self.servers:
@@ -288,6 +303,24 @@ class Trial:
                 self.result.kills[self._kill.name] += 1
                 self._look()
             self._start()
+
+    def _replace_node(self, dead: Server) -> None:
+        """Start a node again that died alone, after a while in which the others go on."""
+        acknowledged = self._acknowledged()
+        self._look()
+        self._done.wait(self._kill.away)
+        dead.discard()
+        self.result.taken_without += self._acknowledged() - acknowledged
+        started = self._server(self._orders())
+        self.servers = [started if server is dead else server for server in self.servers]
+        self._starts += 1
+        self._dying = None
+        self.result.kills[self._kill.name] += 1
+        self._next_kill()
+
+    def _acknowledged(self) -> int:
+        with self._lock:
+            return sum(one.acknowledged for one in self.messages)
 
     def _kill_all(self) -> None:
         """Kill all servers; where they have a disk of their own, its power is cut."""
@@ -333,6 +366,8 @@ class Trial:
             crash = self._crash_database
         if self._kill.worker:
             crash = self._kill_worker
+        if self._kill.node:
+            crash = self._kill_node
         self._timers.append(threading.Timer(self._kill.delay, crash))
         self._timers[-1].start()
 
@@ -340,6 +375,13 @@ class Trial:
         assert self._restart is not None, "this trial has no database server to kill"
         self.result.kills[self._kill.name] += 1
         self._restart()
+        if self._kill.goes_on:
+            self._next_kill()
+
+    def _kill_node(self) -> None:
+        """Kill one node, which the thread that watches them starts again alone."""
+        self._dying = self.random.choice(self.servers)
+        self._dying.kill()
 
     def _kill_worker(self) -> None:
         """Kill a worker at the door, and see to the next death: nobody else notices this one."""
@@ -347,6 +389,10 @@ class Trial:
         alive = [process for process in running if Path(f"/proc/{process}").exists()]
         os.kill(self.random.choice(alive), signal.SIGKILL)
         self.result.kills[self._kill.name] += 1
+        self._next_kill()
+
+    def _next_kill(self) -> None:
+        """See to the next death, where the death before started no server again."""
         self._kill = self._kills.pop(0) if self._kills else NEVER
         self._fired = self._kill is NEVER
         self._maybe_fire()
@@ -553,6 +599,8 @@ class Trial:
                 )
             except ConnectionError as error:
                 self._note_silence(error)
+                wire.close()
+                wire = None  # the next one may go to another node
                 time.sleep(0.005)
                 continue
             self._note_answer()
@@ -683,6 +731,8 @@ def missing_messages(folder: Path, messages: Sequence[Message]) -> int:
     with left_behind(folder):
         place = Place("sqlite", str(folder.parent / f"{folder.name}-copy" / "collector.db"))
         known = {bytes(name) for (name,) in place.rows("select id from seen")}
+        for (ids,) in place.rows("select ids from new_ids"):
+            known.update(ids[start : start + ID_BYTES] for start in range(0, len(ids), ID_BYTES))
     return sum(any(report[0] not in known for report in one.reports) for one in messages)
 
 
@@ -770,6 +820,36 @@ def worker_kills(dice: random.Random) -> tuple[Kill, ...]:
     )
 
 
+def node_kills(dice: random.Random) -> tuple[Kill, ...]:
+    """Return one to three deaths: two of three are those of one node, which stays away for up to
+    half a second.
+    """
+    return tuple(
+        Kill(
+            round=number,
+            share=dice.random(),
+            delay=dice.uniform(0, 0.02),
+            node=dice.random() < 2 / 3,
+            away=dice.uniform(0, 0.5),
+        )
+        for number in range(dice.choice((1, 2, 3)))
+    )
+
+
+def database_kills(dice: random.Random) -> tuple[Kill, ...]:
+    """Return one to three deaths of the database server, one in a round."""
+    return tuple(
+        Kill(
+            round=number,
+            share=dice.choice((dice.random(), 1.0)),
+            delay=dice.uniform(0, 0.1),
+            database=True,
+            goes_on=True,
+        )
+        for number in range(dice.choice((1, 2, 3)))
+    )
+
+
 def _random_kill(dice: random.Random, *, database: bool) -> Kill:
     if dice.random() < 0.5:
         phase = dice.choice(sorted({point.split(":")[0] for point in POINTS}))
@@ -781,6 +861,7 @@ def _random_kill(dice: random.Random, *, database: bool) -> Kill:
             "examine": ROUNDS,
             "step": ROUNDS - 1,
             "erase": ROUNDS,
+            "ids": 10,
         }.get(phase, 1)
         return Kill(point=point, times=dice.randint(1, most))
     database = database and dice.random() < 0.2

@@ -9,13 +9,15 @@ import json
 import multiprocessing
 import os
 import signal
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sottovoce.collector import collector, integrity_file, worker
-from sottovoce.collector.store import postgres, sql, sqlite
+from sottovoce.collector.store import id_runs, postgres, sql, sqlite
 from sottovoce.engine import files, parquet
 from sottovoce.engine.sealed import tally_all
 from sottovoce.web.store import sqlite as sqlite_file
@@ -35,7 +37,14 @@ POINTS: dict[str, tuple[tuple[Any, ...], str, str]] = {
     "seal: log written": ((parquet,), "write", "after"),
     "seal: before it commits": ((sql,), "forget_batch", "after"),
     "seal: committed, payloads are there": ((sql.SqlStore,), "clear_sealed", "before"),
+    "seal: some ids moved": ((sqlite,), "add_seen", "after"),
+    "seal: all ids moved, rows are there": ((sqlite,), "clear_some_rows", "before"),
+    "seal: all ids moved, runs are there": ((id_runs,), "forget_runs", "before"),
     "seal: committed": (_STORES, "seal", "after"),
+    "ids: run half written": ((id_runs,), "write", "after"),
+    "ids: run written, not noted": ((id_runs.IdRuns,), "merge_rows", "after"),
+    "ids: run noted, not committed": ((id_runs.Merge,), "note", "after"),
+    "ids: run noted, others are there": ((id_runs.IdRuns,), "remove", "before"),
     "examine: nothing written": ((integrity_file,), "write", "before"),
     "examine: tests written": ((integrity_file,), "write", "after"),
     "step: decided, nothing stored": ((sql.SqlStore,), "open_round", "before"),
@@ -46,6 +55,7 @@ POINTS: dict[str, tuple[tuple[Any, ...], str, str]] = {
     "erase: sums have no name yet": ((np,), "savez_compressed", "after"),
     "erase: sums written": ((parquet,), "condense", "after"),
     "erase: log removed": (_STORES, "erase", "before"),
+    "erase: noted, ids are there": ((sql.SqlStore,), "clear_erased", "before"),
     "erase: committed": (_STORES, "erase", "after"),
 }
 ORDERS = "SYSTEM_TEST_ORDERS"  # the variable that carries the orders to workers
@@ -140,10 +150,36 @@ def examine_last() -> None:
     collector.Collector.ask_plan = ask_plan  # type: ignore[method-assign]
 
 
+def cover_too_much() -> None:
+    """Take ids that came while others were merged, for a while, for merged ones."""
+    plain = id_runs.Merge.note
+    merge_rows = id_runs.IdRuns.merge_rows
+
+    def merge_slowly(self: Any, connection: Any, round_key: int) -> Any:
+        merge = merge_rows(self, connection, round_key)
+        time.sleep(0.05)
+        return merge
+
+    def note(self: Any, connection: Any) -> None:
+        query = "select max(key) from new_ids where round = ?"
+        (last_key,) = connection.execute(query, (self.round,)).fetchone()
+        plain(replace(self, run=replace(self.run, last_key=last_key)), connection)
+
+    id_runs.Merge.note = note  # type: ignore[method-assign]
+    id_runs.IdRuns.merge_rows = merge_slowly  # type: ignore[method-assign]
+
+
 def never_sync() -> None:
     """Leave it to the kernel when anything reaches the disk."""
     os.fsync = lambda handle: None
     sqlite_file.PRAGMAS = (*sqlite_file.PRAGMAS, "synchronous = off")
+
+
+def few_at_once() -> None:
+    """Merge, move and erase ids after every few, where a collector does it after many."""
+    id_runs.RECENT_IDS = 8
+    sqlite.IDS_MOVED = 7
+    sql.IDS_CLEARED = 7
 
 
 def never_sync_files() -> None:
@@ -156,6 +192,7 @@ TWINS = {
     "seals one page": seal_one_page,
     "removes the log first": remove_log_first,
     "tests last": examine_last,
+    "covers too much": cover_too_much,
     "never syncs": never_sync,
     "does not sync files": never_sync_files,
 }
@@ -163,6 +200,8 @@ TWINS = {
 
 def obey(orders: dict[str, Any]) -> None:
     """Make the collector in this process what the orders say."""
+    if orders.get("few"):
+        few_at_once()
     TWINS.get(orders.get("twin", ""), lambda: None)()
     if orders.get("point"):
         arm(*orders["point"])

@@ -128,6 +128,15 @@ def ratio(
     return Ratio(pooled(alone, everything), pooled(among, everything), float(low), float(high))
 
 
+@dataclass(frozen=True)
+class Judgement:
+    """The growth that counts, over what, and why over that."""
+
+    growth: Ratio
+    over: str
+    reason: str
+
+
 @dataclass
 class Comparison:
     """What uploads took, alone and among strangers."""
@@ -152,6 +161,22 @@ class Comparison:
     def uploads_beyond_busy(self) -> Ratio:
         """Return how the 99th percentile among strangers compares with that of the control."""
         return ratio(_latencies(self.control), _latencies(self.among))
+
+    def judged(self, most: float) -> Judgement:
+        """Return the growth that is compared with the ``most`` that is allowed.
+
+        It is the growth over uploads alone.  It is the growth over the control only if the former
+        is too much, and this run shows that the machine itself is slower when it is busy: in the
+        control, where no stranger is, the probe's own syncs and the uploads are both slower, with
+        the whole intervals.
+        """
+        growth = self.uploads()
+        if growth.value <= most:
+            return Judgement(growth, "uploads alone", "that is enough")
+        if min(self.syncs_when_busy().low, self.uploads_when_busy().low) > 1:
+            reason = "in the control, without strangers, syncs of the probe and uploads are slower"
+            return Judgement(self.uploads_beyond_busy(), "the control", reason)
+        return Judgement(growth, "uploads alone", "the control is not clearly slower")
 
     def syncs(self) -> Ratio:
         """Return by how much the 99th percentile of the probe's syncs grows."""

@@ -6,6 +6,7 @@ writes.
 """
 
 import multiprocessing
+import random
 import socket
 import threading
 import time
@@ -14,7 +15,7 @@ from itertools import count
 import pytest
 
 from system import forking
-from system.crash import Database, Kill, Scenario, Trial
+from system.crash import Database, Kill, Scenario, Trial, database_kills, node_kills
 from system.servers import Server, Wire
 
 DAY = 86_400
@@ -38,6 +39,17 @@ SQLITE = {
     ],
     # The first time is that of a server that starts and looks for what a crash has left.
     "sealed, with payloads left": [Kill("seal: committed, payloads are there", 2)],
+    # Every round has one merge at least, and each of these deaths needs no more than one round.
+    "merging ids": [
+        Kill("ids: run noted, others are there", 2),
+        Kill("ids: run half written", 1),
+        Kill("ids: run written, not noted", 1),
+    ],
+    "moving ids": [
+        Kill("seal: some ids moved", 3),
+        Kill("seal: all ids moved, rows are there", 1),
+        Kill("seal: all ids moved, runs are there", 1),
+    ],
     "sealed, and finishing": [Kill("seal: committed", 2), Kill("finish: nothing stored", 1)],
 }
 ERASING = {
@@ -49,6 +61,8 @@ ERASING = {
         Kill("erase: sums written", 2),
         Kill("erase: log removed", 1),
     ],
+    # The first time is that of a server that starts and looks for what a crash has left.
+    "with the ids of a round left": [Kill("erase: noted, ids are there", 2)],
 }
 POSTGRES = {
     "uploading": [Kill(round=0, share=0.5, delay=0.002), Kill("upload: before it commits", 4)],
@@ -98,6 +112,39 @@ def test_several_nodes_that_die_at_once_lose_nothing_and_double_nothing(tmp_path
     result = Trial(tmp_path / "data", 3, Scenario(kills, nodes=3), place()).run()
     assert result.findings == []
     assert result.kills.total() == len(kills), result
+
+
+@pytest.mark.papers
+def test_a_node_that_dies_alone_is_not_missed(tmp_path, place):
+    """The others take reports while it is away; it comes back, and another one dies."""
+    kills = (
+        Kill(round=0, share=0.1, node=True, away=0.5),
+        Kill(round=1, share=0.5, node=True),
+        Kill(round=1, share=0.9),
+    )
+    result = Trial(tmp_path / "data", 7, Scenario(kills, nodes=3), place()).run()
+    assert result.findings == []
+    assert result.kills == {"one node alone": 2, "a random moment": 1}
+    assert result.states.total() == len(kills), result
+    print(f"{result.taken_without} messages were taken by the others")
+    assert result.taken_without > 0
+
+
+@pytest.mark.papers
+def test_a_database_server_that_dies_in_every_round_is_waited_for(tmp_path, place):
+    kills = tuple(Kill(round=number, share=0.5, database=True, goes_on=True) for number in range(3))
+    result = Trial(tmp_path / "data", 8, Scenario(kills), place()).run()
+    assert result.findings == []
+    assert result.kills == {"the database server": len(kills)}
+
+
+def test_deaths_of_the_new_parts_are_of_their_kind():
+    dice = random.Random(1)
+    of_nodes = [kill for _ in range(60) for kill in node_kills(dice)]
+    assert {kill.name for kill in of_nodes} == {"one node alone", "a random moment"}
+    of_servers = [kill for _ in range(20) for kill in database_kills(dice)]
+    assert {kill.name for kill in of_servers} == {"the database server"}
+    assert all(kill.goes_on for kill in of_servers)
 
 
 def test_a_node_that_starts_while_the_database_is_away_waits_for_it(tmp_path, database_server):

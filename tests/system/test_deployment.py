@@ -8,10 +8,14 @@ import html
 import json
 import os
 import re
+import shlex
 import shutil
 import socket
 import subprocess
+import sys
 import time
+import tomllib
+import zipfile
 from contextlib import closing, contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -22,15 +26,19 @@ import yaml
 
 import sottovoce as sv
 from collector.people import counting, numbered, text
-from collector.running import client, running
+from collector.running import client, running, until
 from collector.serving import body
+from sottovoce.cli.main import COMMANDS
 from sottovoce.client.ledger import DiskLedger
+from sottovoce.client.transport import CollectorApi
 from sottovoce.collector import access
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.run import open_store
+from sottovoce.lab import crowd
 from sottovoce.web.settings import Settings, clock
 
-DEPLOY = Path(__file__).parents[2] / "deploy"
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
 SUB_PATH = DEPLOY / "sub-path"
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
 TOO_LARGE = b"x" * ((4 << 20) + 1)
@@ -113,8 +121,8 @@ def behind_nginx(collector, folder, files=DEPLOY):
         yield people
 
 
-def published(folder, database=""):
-    store = open_store(Settings(data=folder, database=database))
+def published(folder):
+    store = open_store(Settings(data=folder))
     with closing(store):
         Collector(store, folder, clock).create(text(counting()), toml=False)
 
@@ -161,6 +169,7 @@ def test_a_collector_is_served_under_a_path_of_a_site(tmp_path, under_path, prox
             assert people.get(f"/sottovoce{path}").status_code == 404
         if people.base_url.scheme == "http":  # the other site has no certificate to trust
             _devices_and_analysts(f"{people.base_url}/sottovoce", tmp_path / "ledger", token)
+        _problems_lead_to_their_row(people)
         _every_link(people, token)
     assert httpx2.get(f"http://{host}/metrics").status_code == 200
 
@@ -173,6 +182,28 @@ def _devices_and_analysts(url, path, token):
         device.answer("count", 5)
         assert device.flush().sent == 1
     assert collector.status("count")["rounds"][0]["users"] == before + 1
+
+
+def _problems_lead_to_their_row(people):
+    """The router, uploads with and without ASGI and the door refuse requests with an address."""
+    reports = "/sottovoce/v1/tasks/count/reports"
+    json_body = {"content-type": "application/json"}
+    refused = [
+        people.get("/sottovoce/v1/nothing"),
+        people.delete("/sottovoce/v1/tasks"),
+        people.get("/sottovoce/v1/tasks/none"),
+        people.post("/sottovoce/v1/tasks/none/reports", content=b"{}", headers=json_body),
+        people.post(reports, content=b"{", headers=json_body),
+        people.post(reports, content=iter([b"{"]), headers=json_body),  # in chunks: through ASGI
+        people.post(reports, content=b"{}", headers={**json_body, "origin": "no origin"}),
+    ]
+    for answer in refused:
+        problem = answer.json()
+        assert answer.status_code == problem["status"] >= 400
+        page = people.get(problem["type"])
+        anchor = problem["type"].partition("#")[2]
+        assert page.status_code == 200, problem["type"]
+        assert f'id="{anchor}"' in page.text
 
 
 def _every_link(people, token):
@@ -210,13 +241,152 @@ def test_the_services_of_the_compose_file_work_together_as_processes(tmp_path, d
     assert "./Caddyfile:/etc/caddy/Caddyfile:ro" in proxy["volumes"]
     assert settings["SOTTOVOCE_DATABASE"].startswith("postgresql://")
     database = database_server.create("compose")
-    environment = settings | {"SOTTOVOCE_DATABASE": database}
-    published(tmp_path / "data", database)
-    with running(tmp_path / "data", **environment) as server:
+    host = {"SOTTOVOCE_HOST": image_settings()["SOTTOVOCE_HOST"]}
+    environment = settings | host | {"SOTTOVOCE_DATABASE": database}
+    folder = tmp_path / "data"
+    with closing(open_store(Settings(data=folder, database=database))) as store:
+        (token,) = access.issue(store, access.OPERATOR, int(clock()))
+    with running(folder, **environment) as server:
         with behind_caddy(server.url.removeprefix("http://"), tmp_path) as people:
-            sent = people.post("/v1/tasks/count/reports", json=body(numbered(counting(), 1, 2, 3)))
-            assert sent.json()["accepted"] == 3
+            site = str(people.base_url).rstrip("/")
+            answer = _collected(site, token, tmp_path / "ledger")
+            _read_on_the_dashboard(people, token, answer)
         assert server.stop() == 0
+    assert list((folder / "sealed").rglob("*.parquet"))
+
+
+def _collected(site, token, ledger_path):
+    """Publish a task at a site, let people answer it, close it, and return the answer."""
+    task = sv.Task(
+        "lunch",
+        sv.Histogram(["soup", "salad", "pie"]),
+        4.0,
+        collection=sv.Collection(minimum=20, grace=0),
+    )
+    operator = sv.Collector(site, token)
+    assert operator.publish(task)["new"] is True
+    receipt = CollectorApi(site).send("lunch", crowd.messages(task, ["soup"] * 60 + ["pie"] * 39))
+    assert receipt.accepted == 99
+    with DiskLedger(ledger_path) as ledger:
+        device = sv.Device(site, ledger, delay=0.0)
+        device.answer("lunch", "salad")
+        assert device.flush().sent == 1
+    operator.close("lunch", at_once=True)
+    until(lambda: operator.status("lunch")["state"] == "finished")
+    answer = operator.answer("lunch")
+    assert answer.users == 100
+    assert [row["value"] for row in answer.rows()] == ["soup", "salad", "pie"]
+    return answer
+
+
+def _read_on_the_dashboard(people, token, answer):
+    """Log in, and find every estimate of an answer on the page of its task."""
+    form = {"token": token, "next": "/tasks/lunch"}
+    origin = {"origin": str(people.base_url).rstrip("/")}
+    assert people.post("/login", data=form, headers=origin).status_code == 303
+    page = people.get("/tasks/lunch", headers={"accept": "text/html"})
+    assert page.status_code == 200
+    for row in answer.rows():
+        assert row["value"] in page.text
+        assert f"{row['estimate']:,.0f}" in page.text
+
+
+def instructions():
+    """The instructions of the Containerfile, in order: a word and what stands behind it."""
+    text = (DEPLOY / "Containerfile").read_text().replace("\\\n", "")
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    return [line.split(maxsplit=1) for line in lines]
+
+
+def image_settings():
+    """The environment that the Containerfile sets."""
+    stated = " ".join(rest for word, rest in instructions() if word == "ENV")
+    return dict(setting.split("=", 1) for setting in shlex.split(stated))
+
+
+def test_the_image_is_made_of_files_that_are_there_and_sent_to_the_builder(tmp_path):
+    """A wheel is built from exactly the files that are copied into the image."""
+    first, *kept = [
+        line for line in (ROOT / ".dockerignore").read_text().splitlines() if line[0] != "#"
+    ]
+    assert first == "*"
+    for word, rest in instructions():
+        if word != "COPY":
+            continue
+        *sources, target = rest.split()
+        copy = tmp_path / target.removeprefix("/")
+        for source in sources:
+            assert f"!{source}" in kept, source
+            if (ROOT / source).is_dir():
+                shutil.copytree(ROOT / source, copy)
+            else:
+                copy.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / source, copy)
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel"]
+    done = subprocess.run(
+        build, cwd=tmp_path / "source", capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    (wheel,) = (tmp_path / "source" / "dist").glob("*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {"sottovoce/kernels/warm.py", "sottovoce/javascript/browser.js"} <= names
+
+
+def test_the_image_installs_extras_that_exist():
+    extras = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ])  # fmt: skip
+    (installed,) = re.findall(r'"/source\[([a-z,]+)\]"', (DEPLOY / "Containerfile").read_text())
+    assert set(installed.split(",")) <= extras
+    assert {"server", "postgres"} <= set(installed.split(","))  # the compose file has PostgreSQL
+
+
+def test_kernels_are_compiled_by_the_user_who_runs_the_server_and_where_it_can_write():
+    """Numba reads kept code only from a folder that it could write."""
+    user = "root"
+    environment = {}
+    users = {}
+    commands = []
+    for word, rest in instructions():
+        if word == "USER":
+            user = rest
+        elif word == "ENV":
+            environment |= dict(setting.split("=", 1) for setting in shlex.split(rest))
+        elif word in ("RUN", "CMD"):
+            steps = [json.loads(rest)] if rest.startswith("[") else _commands(rest)
+            for step in steps:
+                commands.append(step)
+                if step[0] == "sottovoce":
+                    assert step[1] in COMMANDS, step
+                    users[step[1]] = (user, environment["NUMBA_CACHE_DIR"])
+    assert users["warm"] == users["serve"]
+    owner, cache = users["serve"]
+    assert owner != "root"
+    (made,) = [step for step in commands if step[0] == "useradd"]
+    assert made[-1] == owner
+    (folders,) = [step for step in commands if step[0] == "install"]
+    assert f"--owner={owner}" in folders
+    assert {cache, environment["SOTTOVOCE_DATA"]} <= set(folders)
+
+
+def _commands(line):
+    return [shlex.split(command) for command in line.split("&&")]
+
+
+def test_the_compose_file_and_the_unit_agree_with_the_image_and_the_server():
+    collector = COMPOSE["collector"]
+    assert (DEPLOY / collector["build"]["context"]).resolve() == ROOT
+    assert (ROOT / collector["build"]["dockerfile"]).is_file()
+    assert f"reports:{image_settings()['SOTTOVOCE_DATA']}" in collector["volumes"]
+    (exposed,) = [rest for word, rest in instructions() if word == "EXPOSE"]
+    assert int(exposed) == Settings.port
+    assert COMPOSE["proxy"]["environment"]["COLLECTOR"] == f"collector:{exposed}"
+    (check,) = [rest for word, rest in instructions() if word == "HEALTHCHECK"]
+    (probe,) = re.findall(rf"http://127\.0\.0\.1:{exposed}(/\w+)", check)
+    assert probe in INSIDE
+    unit = (DEPLOY / "sottovoce.service").read_text()
+    (cache,) = re.findall(r"^CacheDirectory=(\w+)$", unit, re.MULTILINE)
+    assert f"Environment=NUMBA_CACHE_DIR=%C/{cache}\n" in unit
 
 
 def test_every_setting_in_the_files_is_one_of_a_server():

@@ -28,6 +28,7 @@ _ERASED = (Kill("erase: committed", ROUNDS),)
 TWINS = {
     "acknowledges first": Twin(Scenario((Kill(round=0, share=0.6),))),
     "forgets ids": Twin(Scenario(), "doubled"),
+    "covers too much": Twin(Scenario(), "doubled"),
     "seals first": Twin(Scenario((Kill("seal: committed", 1),))),
     "seals one page": Twin(Scenario(quota=MANY, at_once=1)),
     "removes the log first": Twin(Scenario(_WITHOUT_SUMS, erase=True)),

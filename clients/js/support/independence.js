@@ -2,6 +2,9 @@
 // and some state of its ledger.  It runs in a page; the server that is given records the requests.
 
 import { BrowserLedger, Client, Device } from "../dist/browser.js";
+import { unhex } from "../dist/bytes.js";
+import { tagOf } from "../dist/client/permanent.js";
+import { SottovoceError } from "../dist/errors.js";
 
 const TIME = 1_000_000; // seconds
 
@@ -81,10 +84,10 @@ const STATES = {
 
 /**
  * Returns what can be seen in every run, one after another; a request for the page marks the
- * beginning of each.  With `looksFirst` devices have the mistake of `lookFirst`.
+ * beginning of each.  `mistake` names one that devices have.
  */
-export async function observeAll({ runs, looksFirst }) {
-  const repair = looksFirst ? lookFirst() : () => {};
+export async function observeAll({ runs, mistake }) {
+  const repair = MISTAKES[mistake]();
   const seen = [];
   for (const run of runs) {
     await fetch("/page");
@@ -95,12 +98,14 @@ export async function observeAll({ runs, looksFirst }) {
 }
 
 /** Returns what can be seen of a device with this value, and whether the value is in the domain. */
-async function observe({ run, url, name, domain, state, value, delay, seed, agrees, token }) {
+async function observe(given) {
+  const { run, url, name, domain, state, value, delay, seed, agrees, token } = given;
   const held = () => VALUES[value](domain);
   const draws = fixRandomness(seed);
   const windows = [{ seconds: 60, epsilon: 10, reports: 4 }];
   const ledger = new BrowserLedger({ name: run, cap: 20, windows, clock: () => TIME });
   await ledger.update((file) => void STATES[state](file, url, name));
+  await answerEarlier(ledger, given);
   const reasons = [];
   let isInside;
   const device = new Device(url, {
@@ -123,18 +128,34 @@ async function observe({ run, url, name, domain, state, value, delay, seed, agre
     meanings,
     refused,
     outbox: outbox.map(({ message, ...report }) => ({ ...report, length: message.length })),
-    tasks: Object.values(tasks).map((entry) => lengthsOf(entry)),
+    tasks: Object.values(tasks).map((entry) => lengthsOf(entry, given.earlier)),
   }));
   const text = JSON.stringify({ outcome, draws: draws(), ...seen });
   return { text, outcome, isInside, told: reasons.length };
 }
 
-/** Returns what a task's entry holds, without the bytes that are random. */
-function lengthsOf({ messages, responses, ...bytes }) {
+/** Answers earlier rounds of a longitudinal task with the values that are named. */
+async function answerEarlier(ledger, { url, text, domain, token, earlier }) {
+  for (const [number, value] of earlier.entries()) {
+    const client = await Client.open(text, ledger, { origin: url, token });
+    const opening = JSON.parse(text).opening;
+    const round = await client.round({ ...opening, number });
+    await client.answer(VALUES[value](domain), round).catch((error) => {
+      if (!(error instanceof SottovoceError)) throw error; // a device with a mistake may refuse
+    });
+  }
+}
+
+/**
+ * Returns what a task's entry holds, without the bytes that are random.  How many responses are
+ * remembered depends on the values of several rounds, and stays on the device.
+ */
+function lengthsOf({ messages, responses, ...bytes }, earlier) {
   const lengths = Object.entries(messages).map(([round, { bytes, acknowledged }]) =>
     [round, bytes.length, acknowledged],
   );
-  const counts = Object.values(responses).map((slot) => slot.map(({ tag }) => tag.length));
+  const tags = Object.values(responses).map((slot) => slot.map(({ tag }) => tag.length));
+  const counts = earlier.length ? [] : tags;
   return { lengths, counts, kept: Object.keys(bytes) };
 }
 
@@ -175,3 +196,25 @@ function lookFirst() {
   };
   return () => void (Client.prototype.respond = respond);
 }
+
+/**
+ * Makes devices refuse a new value when as many responses are remembered as a longitudinal task
+ * pays for; returns a function that mends them.
+ */
+function refuseFurther() {
+  const { respond } = Client.prototype;
+  Client.prototype.respond = function (file, value, ...others) {
+    const { digest, distinct, domain } = this.notice;
+    const { secret, responses = {} } = file.tasks[digest] ?? {};
+    const remembered = responses[0] ?? [];
+    if (remembered.length >= distinct && holds(domain, value)) {
+      const tag = tagOf(unhex(secret), 0, Number(domain.index(value)));
+      if (!remembered.some((response) => response.tag === tag))
+        throw new SottovoceError("this task pays for fewer values");
+    }
+    return respond.call(this, file, value, ...others);
+  };
+  return () => void (Client.prototype.respond = respond);
+}
+
+const MISTAKES = { none: () => () => {}, lookFirst, refuseFurther };

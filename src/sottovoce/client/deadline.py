@@ -1,14 +1,18 @@
-"""Sockets with one deadline for everything: connecting, the handshake, sending and receiving.
+"""Sockets with one deadline for everything: finding the address, connecting, the handshake, sending
+and receiving.
 
 The time limit of an ordinary socket begins anew with every byte that arrives, so that a server
 which sends one byte a second holds a device for ever.  Here every operation gets what is left until
-the deadline.
+the deadline.  The system's resolver takes no time limit: it is asked in a thread, which is left
+behind if it is late.
 """
 
 import socket
 import ssl
 import time
+from concurrent.futures import Future
 from http.client import HTTPConnection
+from threading import Thread
 from typing import Any
 
 
@@ -76,7 +80,7 @@ class _TlsSocket(ssl.SSLSocket):
 def _connected(host: str, port: int, deadline: Deadline) -> _PlainSocket:
     """Return a socket that is connected to the first address of a host that answers."""
     failure: OSError = OSError("the host has no address")
-    for family, kind, protocol, _, address in socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM):
+    for family, kind, protocol, _, address in _addresses(host, port, deadline):
         opened = _PlainSocket(family, kind, protocol)
         opened.deadline = deadline
         try:
@@ -88,3 +92,17 @@ def _connected(host: str, port: int, deadline: Deadline) -> _PlainSocket:
             failure = error
             opened.close()
     raise failure
+
+
+def _addresses(host: str, port: int, deadline: Deadline) -> list[Any]:
+    """Return what ``socket.getaddrinfo`` says of a host, if it does so before the deadline."""
+    found: Future[list[Any]] = Future()
+
+    def resolve() -> None:
+        try:
+            found.set_result(socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM))
+        except Exception as error:
+            found.set_exception(error)
+
+    Thread(target=resolve, name="resolver", daemon=True).start()
+    return found.result(deadline.left())  # raises ``TimeoutError`` at the deadline

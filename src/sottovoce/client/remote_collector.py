@@ -21,6 +21,7 @@ from urllib.parse import quote, urlencode
 
 from sottovoce.answers.exported import ExportedAnswer
 from sottovoce.client.transport import BusyError, HttpAnswer, HttpApi, HttpRequest
+from sottovoce.core.located import LocatedError
 from sottovoce.errors import (
     AccessError,
     CodecError,
@@ -108,7 +109,10 @@ class RemoteCollector:
         """Return the answer to a query, or how it would be answered if it begins with EXPLAIN."""
         asked = {"task": task, "sql": query, "level": level, "users": users, "fakes": fakes}
         given = {key: entry for key, entry in asked.items() if entry is not None}
-        return ExportedAnswer(self._send("POST", ("sql",), json.dumps(given).encode()))
+        try:
+            return ExportedAnswer(self._send("POST", ("sql",), json.dumps(given).encode()))
+        except LocatedError as error:
+            raise LocatedError(str(error), error.line, error.column, query) from None
 
     def integrity(self, name: str) -> dict[str, Any]:
         """Return what the tests of all sealed rounds of a task said."""
@@ -255,11 +259,16 @@ class AnalystApi(HttpApi):
             problem = json.loads(answer.body)
             said = str(problem.get("detail") or problem["title"])
             error = _ERRORS.get(problem["code"], type(refusal))
+            line = problem.get("line")
+            column = problem.get("column")
         except (ValueError, LookupError, AttributeError):
             return refusal
         if isinstance(refusal, BusyError):
             return BusyError(f"the collector cannot serve now: {said}", refusal.retry_after)
-        return error(f"the collector refuses the request: {said}")
+        message = f"the collector refuses the request: {said}"
+        if type(line) is int and type(column) is int and line > 0 and column > 0:
+            return LocatedError(message, line, column)
+        return error(message)
 
 
 def _address(parts: Sequence[str], query: Mapping[str, Any] | None) -> str:

@@ -7,7 +7,7 @@ from sottovoce.answers.guarantee import ShuffledReports
 from sottovoce.answers.outcome import Outcome
 from sottovoce.arrays import Ints, Reports, Values, grouped
 from sottovoce.core.estimate import Estimate
-from sottovoce.core.fake_votes import FakeCount
+from sottovoce.core.fake_count import FakeCount
 from sottovoce.errors import NoDataError
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.tasks.collected import Blocks, Collected

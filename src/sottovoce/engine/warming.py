@@ -1,11 +1,13 @@
 """Kernels compiled before they are needed: by a command, or by a process beside a server.
 
-Compiled code is kept beside the kernels, or under ``NUMBA_CACHE_DIR``.  A stamp there says that all
-of it is there; its name changes with Python, Numba and the files of the kernels.  Looking at the
-stamp loads nothing.
+Numba keeps compiled code under ``NUMBA_CACHE_DIR``, or beside the kernels, or, where this user
+cannot write there, in a folder of the user.  A stamp in the same place says that all of it is
+there.  Its name changes with Python, Numba, the processor and the files of the kernels, as compiled
+code does.  Looking at the stamp loads nothing.
 """
 
 import os
+import platform
 import subprocess
 import sys
 import time
@@ -17,6 +19,7 @@ from threading import Thread
 
 CLAIM_SECONDS = 600.0
 KERNELS = Path(__file__).parents[1] / "kernels"
+PROCESSOR = Path("/proc/cpuinfo")  # Linux: what the processor can do
 
 
 def is_warm() -> bool:
@@ -69,10 +72,27 @@ def _claim_of(stamp: Path) -> Path:
 
 
 def _stamp() -> Path:
-    folder = Path(os.environ.get("NUMBA_CACHE_DIR") or KERNELS / "__pycache__")
-    changed = [f"{file.name} {file.stat().st_mtime_ns}" for file in sorted(KERNELS.glob("*.py"))]
-    facts = "\n".join([sys.version, str(_numba_version()), *changed])
-    return folder / f"warm-{sha256(facts.encode()).hexdigest()[:16]}"
+    changed = [f"{file} {file.stat().st_mtime_ns}" for file in sorted(KERNELS.glob("*.py"))]
+    facts = "\n".join([sys.version, str(_numba_version()), *_processor(), *changed])
+    return _folder() / f"warm-{sha256(facts.encode()).hexdigest()[:16]}"
+
+
+def _folder() -> Path:
+    """Return a folder that this user can write if Numba can keep compiled code for this user."""
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(os.environ["NUMBA_CACHE_DIR"])
+    beside = KERNELS / "__pycache__"
+    existing = beside if beside.exists() else KERNELS
+    return beside if os.access(existing, os.W_OK) else Path.home() / ".cache" / "numba"
+
+
+def _processor() -> list[str]:
+    """Return the model and the instructions of the processor, as far as the system says them."""
+    try:
+        lines = PROCESSOR.read_text().splitlines()
+    except OSError:
+        return [platform.machine(), platform.processor()]
+    return sorted({line for line in lines if line.startswith(("model name", "flags", "Features"))})
 
 
 def _numba_version() -> str | None:

@@ -20,6 +20,7 @@ CONTEXT = SealContext(b"d" * 32, 0, 0, 20)
 COUNT = 300
 
 
+@pytest.mark.papers
 @pytest.mark.spark
 def test_a_cluster_mixes_an_inbox_of_several_files(session, tmp_path):
     keys = new_round_key()

@@ -46,6 +46,7 @@ HASHED_REPORTS = 4096  # of every group
 DRAWN_SEARCHES = 20
 REPEATS = 3
 FASTER = Goal("ratio", ">=", 20.0)
+PER_LEVEL = Goal("ratio", "<=", 2.0)
 
 
 def rows(scale: float) -> Iterator[BenchmarkRow]:
@@ -55,6 +56,7 @@ def rows(scale: float) -> Iterator[BenchmarkRow]:
         yield _making_row(study)
         yield _decoding_row(study)
         yield _finding_row(study, max(2, int(DRAWN_SEARCHES * min(1.0, scale))))
+    yield _level_row(scaled(USERS, max(MIN_SCALE, scale)))
     for domain in DOMAINS[::2]:
         yield _growth_row(domain, [scaled(users, max(MIN_SCALE, scale)) for users in GROWING_USERS])
 
@@ -122,6 +124,11 @@ class SearchStudy:
         answer = self.task.plan.step(self.collected)
         assert isinstance(answer, Answer)
         return answer
+
+    @property
+    def levels(self) -> int:
+        """Return how many groups of people are asked, each about longer prefixes than the last."""
+        return len({address.member for address in self.collected.batches})
 
     @cached_property
     def samples(self) -> list[HashedSample]:
@@ -199,6 +206,17 @@ def _finding_row(study: SearchStudy, searches: int) -> BenchmarkRow:
     return BenchmarkRow(
         "discovery", name, genuine, "F1", against, genuine / drawn if drawn else None
     )
+
+
+def _level_row(users: int) -> BenchmarkRow:
+    """Return the time of a level of the longest values against that of a level of the shortest."""
+    short, long = SearchStudy(DOMAINS[0], users), SearchStudy(DOMAINS[-1], users)
+    known, longest = race(short.decode, long.decode, repeats=REPEATS)
+    per_level = longest.cpu / long.levels
+    ratio = per_level / (known.cpu / short.levels)
+    name = f"decode a level of {long.levels}, {long}"
+    against = f"a level of {short.levels}, values of {short.domain.bits} bits"
+    return BenchmarkRow("discovery", name, 1e3 * per_level, "ms", against, ratio, PER_LEVEL)
 
 
 def _growth_row(domain: Bits | Strings, users: list[int]) -> BenchmarkRow:

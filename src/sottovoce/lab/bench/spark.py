@@ -9,7 +9,7 @@ what the way through files and processes costs where one machine would do.
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -19,25 +19,22 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.arrays import Bytes
-from sottovoce.engine import spark
-from sottovoce.engine.memory import MemoryCollected, ReportBatch
+from sottovoce.engine import parquet, spark
+from sottovoce.engine.memory import MemoryCollected
+from sottovoce.lab import crowd
 from sottovoce.lab.bench.growth import LINEAR, exponent
 from sottovoce.lab.bench.report import say
 from sottovoce.lab.bench.row import BenchmarkRow
 from sottovoce.lab.bench.timing import Side, Timing, race, scaled
 from sottovoce.lab.seeded import SeededRng
-from sottovoce.lab.simulate import report_batches
 from sottovoce.plans.tables.database import Database
 from sottovoce.plans.tables.table import Table
 from sottovoce.sql.reading import read
-from sottovoce.tasks.question import Address
 from sottovoce.tasks.task import Task
-from sottovoce.wire.envelope import ID_BYTES
 
 PLAN = Table({name: range(1, 126) for name in "abcd"})
 QUESTION = "SELECT COUNT(*) FROM people WHERE a BETWEEN 20 AND 70 AND b > 30"
-PART, PARTS = 250_000, (4, 8, 16)  # reports in a file, and files in a log
+COUNTS = (1_000_000, 2_000_000, 4_000_000)
 REPEATS = 3
 
 
@@ -53,10 +50,11 @@ def rows(scale: float) -> Iterator[BenchmarkRow]:
         say(f"spark: left out, for there is no {missing or 'Java'} here")
         return
     with _session() as session, tempfile.TemporaryDirectory() as folder:
-        study = SparkStudy.made(Path(folder), scaled(PART, scale))
-        sides = [study.asked(session, count) for count in PARTS]
+        counts = [scaled(count, scale) for count in COUNTS]
+        study = SparkStudy.made(Path(folder), counts)
+        sides = [study.asked(session, count) for count in counts]
         timings = race(*(side for pair in sides for side in pair), repeats=REPEATS)
-    yield from _read([study.part * count for count in PARTS], timings[::2], timings[1::2])
+    yield from _read(counts, timings[::2], timings[1::2])
 
 
 def _read(
@@ -84,93 +82,41 @@ def _read(
 
 @dataclass(frozen=True, eq=False)
 class SparkStudy:
-    """A log in files of so many people each: the same reports, of different people."""
+    """Logs of several sizes, sealed in parts as a collector seals them."""
 
     task: Task
-    part: int
-    batches: dict[Address, ReportBatch]
-    files: Sequence[Path]
+    logs: Mapping[int, Path]
+    checksums: Mapping[int, str]
 
     @classmethod
-    def made(cls, folder: Path, part: int) -> "SparkStudy":
-        """Return the study, its files written."""
+    def made(cls, folder: Path, counts: Sequence[int]) -> "SparkStudy":
+        """Return the study with a log of so many reports each; a smaller one begins a larger."""
         task = Task("bench", PLAN, 2.0)
-        dice = np.random.default_rng(part)
-        values = PLAN.domain.indices({name: dice.integers(1, 126, part) for name in "abcd"})
-        batches = report_batches(task.opening, values, SeededRng(part), subjects=True)
-        files = [folder / f"part-{number}.parquet" for number in range(max(PARTS))]
-        for file in files:
-            _write(file, task, batches, dice)
-        return cls(task, part, batches, files)
+        dice = np.random.default_rng(1)
+        people = {name: dice.integers(1, 126, max(counts)) for name in "abcd"}
+        messages = crowd.messages(task, people, rng=SeededRng(1))
+        logs = {count: folder / str(count) for count in counts}
+        checksums = {
+            count: parquet.write(log, messages[:count], task.opening).checksum
+            for count, log in logs.items()
+        }
+        return cls(task, logs, checksums)
 
     def asked(self, session: Any, count: int) -> tuple[Side, Side]:
-        """Return the question to so many files on Spark, and to one machine.
+        """Return the question to a log on Spark, and to one machine that has read it.
 
         Their answers have been compared and are equal.
         """
-        files = self.files[:count]
-        checksums = {0: spark.checksum(self.task, session, files)}
-        many = spark.answer(self.task, session, {0: files}, checksums)
-        here = self.task.plan.step(
-            MemoryCollected(self.task).after(self.task.opening, self._repeated(count))
-        )
+        log, checksum = self.logs[count], self.checksums[count]
+        many = spark.answer(self.task, session, {0: log}, {0: checksum})
+        reports = parquet.read(log, self.task.opening, checksum)
+        here = self.task.plan.step(MemoryCollected(self.task).after(self.task.opening, reports))
         assert isinstance(many, Database)
         assert isinstance(here, Database)
         answers = [engine.answer(read(QUESTION, PLAN.domain)) for engine in (many, here)]
-        assert [answer.users for answer in answers] == [self.part * count] * 2
+        assert [answer.users for answer in answers] == [count] * 2
         assert isclose(*(answer.figures[0][0].value for answer in answers), rel_tol=1e-9)
         return lambda: many.sql(QUESTION), lambda: here.sql(QUESTION)
-
-    def _repeated(self, count: int) -> dict[Address, ReportBatch]:
-        return {
-            address: ReportBatch(
-                np.concatenate([batch.reports] * count),
-                np.concatenate(
-                    [np.asarray(batch.subjects) + self.part * number for number in range(count)]
-                ),
-            )
-            for address, batch in self.batches.items()
-        }
-
-
-def _write(
-    file: Path, task: Task, batches: dict[Address, ReportBatch], dice: np.random.Generator
-) -> None:
-    import pyarrow
-    from pyarrow import parquet
-
-    payloads = []
-    members = []
-    for address, batch in batches.items():
-        mechanism = task.opening.question(address).mechanism
-        count = len(batch.reports)
-        padded = np.zeros((count, task.opening.width), np.uint8)
-        padded[:, : mechanism.width] = np.frombuffer(
-            mechanism.pack(batch.reports), np.uint8
-        ).reshape(count, -1)
-        payloads.append(padded)
-        members.append(np.full(count, address.member, np.uint32))
-    whole = np.concatenate(members)
-    columns = {
-        "id": _binary(dice.integers(0, 256, (len(whole), ID_BYTES), np.uint8)),
-        "member": whole,
-        "slot": np.zeros(len(whole), np.uint16),
-        "payload": _binary(np.concatenate(payloads)),
-        "subject": _binary(dice.integers(0, 256, (len(whole), ID_BYTES), np.uint8)),
-    }
-    parquet.write_table(
-        pyarrow.table(columns).take(dice.permutation(len(whole))), file, compression="zstd"
-    )
-
-
-def _binary(rows: Bytes) -> Any:
-    import pyarrow
-
-    kind = pyarrow.binary(rows.shape[1])
-    data = pyarrow.py_buffer(np.ascontiguousarray(rows))
-    return pyarrow.FixedSizeBinaryArray.from_buffers(kind, len(rows), [None, data]).cast(
-        pyarrow.binary()
-    )
 
 
 @contextmanager

@@ -1,0 +1,193 @@
+"""Attacks on devices in JavaScript, each on the client beside the package that is imported here.
+
+``scripts/attacks.py`` runs them on two trees, as it does those of ``attack_cases.py``.  The
+documents are made by the package of the tree, and ``attack_devices.js`` runs the client that the
+tree has built, in Node.  What a browser keeps by itself is tried in Chromium.
+"""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import sottovoce as sv
+from sottovoce.domains.integers import Integers
+from sottovoce.plans.tables.table import Table
+from sottovoce.tasks.collection import Collection
+from sottovoce.wire import codec
+
+BUILT = Path(sv.__file__).parents[2] / "clients" / "js" / "dist"
+SCRIPT = Path(__file__).with_name("attack_devices.js")
+PEOPLE = 20
+BRACKETS = 1024
+ANSWER_OFTEN = """async () => {
+    const { BrowserLedger, Device } = await import("/dist/browser.js");
+    const device = new Device(location.origin, { ledger: new BrowserLedger(), delay: 0 });
+    for (let turn = 0; turn < 3; turn++) await device.answer("pets", "cat").catch(() => {});
+    device.close();
+}"""
+PETS = ["cat", "dog"]
+
+
+def text_of(task: sv.Task) -> str:
+    """Return the canonical document of a task."""
+    return codec.canonical(codec.document(task))
+
+
+def silence(_: str) -> Any:
+    """Halve the domain of one task name again and again, and listen for who stays silent."""
+    rehearsal = Collection(sandbox=True)
+    texts = {}
+    stretches = [(0, BRACKETS)]
+    while stretches:
+        low, high = stretches.pop()
+        middle = (low + high) // 2
+        if high - low > 2:
+            histogram = sv.Histogram(Integers(low, middle - 1))
+            texts[f"{low} {high}"] = text_of(
+                sv.Task("income", histogram, 1.0, collection=rehearsal)
+            )
+            stretches += [(low, middle), (middle, high)]
+    return {"texts": texts, "brackets": BRACKETS, "people": PEOPLE}
+
+
+def no_budget(_: str) -> Any:
+    """Ask a device whose owner allows nothing for a rehearsal."""
+    rehearsal = Collection(sandbox=True)
+    return {"text": text_of(sv.Task("pets", sv.Histogram(PETS), 1.0, collection=rehearsal))}
+
+
+def public_column(_: str) -> Any:
+    """Declare a column public that the application means to be private."""
+    table = Table({"age": range(100)}, public={"city": ["Oslo", "Rome"]})
+    return {"text": text_of(sv.Task("people", table, 1.0))}
+
+
+def another_meaning(_: str) -> Any:
+    """Ask for something else under a name that the device has answered."""
+    first = sv.Task("home", sv.Histogram(["house", "flat"]), 1.0)
+    return {
+        "texts": [text_of(first), text_of(sv.Task("home", sv.Histogram(["rich", "poor"]), 2.0))]
+    }
+
+
+def forged_consent(_: str) -> Any:
+    """Write lines into the description that read like the device's own."""
+    content: Any = codec.document(sv.Task("pets", sv.Histogram(PETS), 1.0, description="A survey."))
+    forged = {**content, "description": "A survey.\nYour device sends nothing at all.\u202e"}
+    return {"text": codec.canonical(forged)}
+
+
+def own_round(_: str) -> Any:
+    """Give one device a round with a number of its own, so that its report is recognised."""
+    return {"text": text_of(sv.Task("pets", sv.Histogram(PETS), 1.0)), "mark": 4711}
+
+
+def slow_document(text: str) -> Any:
+    """Let a small document keep a device busy, or make it send a long message."""
+    return {"text": text}
+
+
+def outage(hours: str) -> Any:
+    """Be out of reach for some hours, and count the devices whose report never arrives."""
+    task = sv.Task("pets", sv.Histogram(PETS), 1.0)
+    digest = codec.digest(codec.document(task))
+    given = {"texts": {"pets": text_of(task)}, "digest": digest, "people": PEOPLE}
+    return {**given, "hours": float(hours)}
+
+
+def removed_ledger(_: str) -> Any:
+    """Remove the file of a spent ledger, and ask again."""
+    tasks = [sv.Task(name, sv.Histogram(PETS), 1.0) for name in ("first", "second")]
+    return {"texts": [text_of(task) for task in tasks]}
+
+
+CASES: dict[str, Callable[[str], Any]] = {
+    case.__name__: case
+    for case in (
+        silence,
+        no_budget,
+        public_column,
+        another_meaning,
+        forged_consent,
+        own_round,
+        slow_document,
+        outage,
+        removed_ledger,
+    )
+}
+
+
+def entity_tags() -> str:
+    """Give every device an entity tag of its own, and see whether a browser sends it back."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+    from playwright.sync_api import sync_playwright
+
+    from js.conftest import CHROMIUM, FLAGS
+
+    tags = count()
+    echoed: list[str] = []
+    content: Any = codec.document(sv.Task("pets", sv.Histogram(PETS), 1.0))
+    digest = codec.digest(content)
+    asked = {"digest": digest, "state": "open", "round": content["opening"]}
+
+    class Collector(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"  # browsers ignore tags of older versions
+
+        def do_GET(self) -> None:
+            known = self.headers.get("If-None-Match", "")
+            if known and digest not in known:
+                echoed.append(known)
+            if self.path.startswith("/dist/"):
+                self._say(
+                    (BUILT / self.path.removeprefix("/dist/")).read_bytes(), "text/javascript"
+                )
+            elif self.path.endswith("/round"):
+                self._say(codec.canonical(asked).encode(), tag=f"device {next(tags)}")
+            elif self.path.startswith("/v1/"):
+                self._say(codec.canonical(content).encode(), tag=f"device {next(tags)}")
+            else:
+                self._say(b"<!doctype html><title>page</title>", "text/html")
+
+        def _say(self, body: bytes, kind: str = "application/json", tag: str = "") -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            if tag:
+                self.send_header("ETag", f'"{tag}"')
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Collector)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        page = browser.new_page()
+        page.goto(f"http://127.0.0.1:{server.server_port}/page")
+        page.evaluate(ANSWER_OFTEN)
+        browser.close()
+    server.shutdown()
+    return f"{len(echoed)} of 2 tags came back"
+
+
+def in_node(case: str, argument: str) -> str:
+    """Return what an attack achieves against a client in Node."""
+    command = ["node", str(SCRIPT), case, str(BUILT)]
+    given = json.dumps(CASES[case](argument))
+    return subprocess.check_output(command, input=given, text=True).strip()
+
+
+if __name__ == "__main__":
+    case, argument = sys.argv[1:]
+    if case == entity_tags.__name__:
+        print(entity_tags())
+    else:
+        print(in_node(case, Path(argument).read_text()))
