@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import sottovoce as sv
 from sottovoce.answers.chart import bars, grid, heat
@@ -125,6 +126,18 @@ def test_a_map_of_noise_stays_pale_and_has_its_numbers():
     assert axes.images[0].get_clim() == (0, 0.1)
     assert [text.get_text() for text in axes.texts] == ["0.00", "0.00"]
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["pair of the tree"]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_maps_are_drawn_into_the_axes_of_a_caller(count):
+    figure = Figure(layout="constrained")
+    left, right = figure.subplots(1, 2)
+    tables = {f"map {number}": np.array([[0.0, 0.2], [0.2, 0.0]]) for number in range(count)}
+    assert heat(["a", "b"], tables, ax=right) is figure
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert [title for title in titles if title] == list(tables)
+    assert left in figure.axes
+    assert not left.images
 
 
 def test_no_label_is_cut_at_the_margin(pets):

@@ -56,6 +56,32 @@ def test_the_figures_of_a_distribution_and_of_sql_are_shown():
     assert axes.get_title(loc="left") == "people"
 
 
+def test_every_column_has_its_heading_above_it():
+    rows = [
+        ROW | {"significant": True},
+        ROW | {"value": "guinea pig", "significant": False},
+        {"value": "dog", "suppressed": True},
+    ]
+    *_, heading, cat, pig, dog = str(ExportedAnswer(CONTENT | {"rows": rows})).splitlines()
+    assert heading.split("  ")[0] == "value"
+    assert [heading.index("estimate") + len("estimate")] == [pig.index("(within noise)") + 14]
+    assert heading.endswith("95 % interval")
+    assert len(heading) == len(cat) == len(pig)
+    assert dog.split() == ["dog", "suppressed"]
+
+
+def test_the_groups_and_numbers_of_a_query_are_headings():
+    task = sv.Task("people", sv.Table({"city": ["Rome", "Oslo"], "sex": ["f", "m"]}), 4.0)
+    rows = {"city": ["Rome", "Oslo"] * 60, "sex": ["f"] * 60 + ["m"] * 60}
+    simulated = sv.simulate(task, rows, seed=1)
+    groups = "SELECT city, sex, COUNT(*) AS n FROM people GROUP BY city, sex"
+    shown = str(ExportedAnswer(simulated.sql(groups).to_dict())).splitlines()
+    assert shown[2].split() == ["city", "/", "sex", "n", "95", "%", "interval"]
+    assert shown[3].startswith("Rome / f")
+    total = str(ExportedAnswer(simulated.sql("SELECT COUNT(*) AS n FROM people").to_dict()))
+    assert total.splitlines()[2].split() == ["n", "95", "%", "interval"]
+
+
 def test_what_is_suppressed_has_no_number_anywhere():
     exported = ExportedAnswer(CONTENT)
     assert "suppressed" in str(exported)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.answers.summary import shown
+from sottovoce.answers.summary import bands, shown
 
 
 def answer(domain, users=3_000, seed=1, epsilon=1.0):
@@ -51,3 +51,21 @@ def test_a_band_errs_as_its_interval_says():
     scores = [(row["estimate"] - truth) / row["error"] for row in rows]
     assert abs(np.std(scores) - 1) < 5 / np.sqrt(2 * len(rows)), np.std(scores)
     assert abs(np.mean(scores)) < 5 / np.sqrt(len(rows)), np.mean(scores)
+
+
+def test_bands_are_sums_with_the_errors_of_sums():
+    long = answer(range(18, 100), epsilon=2.0)
+    rows = long.bands(20)
+    assert [row["value"] for row in rows][:2] == ["18–19", "20–24"]
+    assert len(rows) <= 20
+    second = long.sum(map(str, range(20, 25)))
+    assert (rows[1]["estimate"], rows[1]["error"]) == (second.total, second.error)
+    assert (rows[1]["low"], rows[1]["high"]) == second.interval(long.level)
+    as_if_independent = np.sqrt((long.estimate.errors[2:7] ** 2).sum())
+    assert second.error != pytest.approx(as_if_independent, rel=1e-6)
+
+
+def test_what_is_no_long_range_keeps_its_rows():
+    for domain in (range(5), [f"v{index}" for index in range(50)]):
+        short = answer(domain)
+        assert bands(short, 10) == short.rows()

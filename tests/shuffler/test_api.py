@@ -3,14 +3,17 @@
 import hashlib
 import os
 from base64 import b64decode
+from contextlib import closing
 
 import msgspec
 import pytest
 
+from collector.people import Clock
 from shuffler.hops import (
     USERS,
     messages_path,
     one_hop,
+    open_hop,
     people,
     served_hop,
     shuffled_task,
@@ -85,6 +88,17 @@ def test_an_address_that_sends_too_much_has_to_wait(hop, receiver):
         assert client.post(path, json=upload_body(sealed)).status_code == 200
         problem(client.post(path, json=upload_body(sealed[:2])), 429, "slow-down")
         problem(client.post(path, json=upload_body([*sealed, sealed[0]])), 429, "slow-down")
+
+
+@pytest.mark.parametrize("root_path", ["", "/mix"])
+def test_problems_lead_to_their_row_where_a_proxy_serves_the_hop(tmp_path, root_path):
+    hop = open_hop(tmp_path, Clock(), root_path=root_path)
+    with closing(hop.store), served_hop(hop) as client:
+        for path in ("/v1/nothing", "/v1/tasks/none/rounds/0/messages"):
+            refused = client.post(root_path + path, json={"reports": []})
+            address, _, anchor = refused.json()["type"].partition("#")
+            assert address == f"{root_path}/errors"
+            assert f'id="{anchor}"' in client.get(address).text
 
 
 def test_health_status_and_the_document(client, receiver):

@@ -145,6 +145,10 @@ def test_the_detail_is_the_rule_and_stays_away_where_there_is_none():
     assert "detail" not in document(CATALOGUE["busy"], str(RequestError("busy")))
 
 
+def test_the_type_is_an_address_where_a_proxy_serves_the_catalogue():
+    assert document(CATALOGUE["busy"], "", "/site")["type"] == "/site/errors#busy"
+
+
 @pytest.mark.parametrize(
     ("error", "header"),
     [
@@ -155,11 +159,11 @@ def test_the_detail_is_the_rule_and_stays_away_where_there_is_none():
     ],
 )
 def test_who_may_try_again_is_told_when(error, header):
-    assert respond(error).headers.get("retry-after") == header
+    assert respond(error, "").headers.get("retry-after") == header
 
 
 def test_an_error_of_ours_never_says_its_message():
-    assert b"secret" not in respond(SottovoceError("secret")).body
+    assert b"secret" not in respond(SottovoceError("secret"), "").body
 
 
 def test_the_page_of_the_documentation_is_the_catalogue():

@@ -155,6 +155,11 @@ class Answer(Outcome):
 
         return shown(self, most)
 
+    def bands(self, most: int) -> list[dict[str, Any]]:
+        from sottovoce.answers.summary import bands
+
+        return bands(self, most)
+
     def findings(self) -> list[dict[str, Any]]:
         """Return the rows that stand out of the noise; the others are what chance may reach."""
         return [row for row in self.rows() if row["significant"]]

@@ -139,13 +139,19 @@ def heat(
     tables: Mapping[str, Any],
     path: str | Path | None = None,
     edges: Sequence[Any] = (),
+    ax: Any = None,
 ) -> Any:
     """Draw a number for every pair of names, one panel per table; ``edges`` are framed pairs.
 
-    The colours reach at least to 0.1 nats: a map of nothing but noise stays pale.
+    In the place of given axes the panels stand beside each other.  The colours reach at least to
+    0.1 nats: a map of nothing but noise stays pale.
     """
-    figure = _figure(1 + 4.2 * len(tables), 4.9)
-    panels = figure.subplots(1, len(tables), squeeze=False)[0]
+    if ax is None:
+        figure = _figure(1 + 4.2 * len(tables), 4.9)
+        panels = list(figure.subplots(1, len(tables), squeeze=False)[0])
+    else:
+        figure = ax.figure
+        panels = [ax] if len(tables) == 1 else _axes_beside(ax, len(tables))
     most = max(DARK_INFORMATION, *(float(np.nanmax(table)) for table in tables.values()))
     for axes, (title, table) in zip(panels, tables.items(), strict=True):
         image = axes.imshow(table, cmap="Blues", vmin=0, vmax=most)
@@ -172,7 +178,7 @@ def heat(
             handlelength=1,
             handleheight=1,
         )
-    figure.colorbar(image, ax=list(panels), shrink=0.8, label="mutual information (nats)")
+    figure.colorbar(image, ax=panels, shrink=0.8, label="mutual information (nats)")
     return _saved(figure, path)
 
 
@@ -465,13 +471,25 @@ def _axes(width: float, height: float, ax: Any) -> tuple[Any, Any]:
 
 def _stacked_axes(ax: Any, heights: Sequence[float]) -> list[Any]:
     """Put several axes below each other in the place of the given ones."""
+    figure = ax.figure
+    parts = _divided(ax).subgridspec(len(heights), 1, height_ratios=heights)
+    return [figure.add_subplot(part) for part in parts]
+
+
+def _axes_beside(ax: Any, count: int) -> list[Any]:
+    """Put several axes beside each other in the place of the given ones."""
+    figure = ax.figure
+    parts = _divided(ax).subgridspec(1, count)
+    return [figure.add_subplot(part) for part in parts]
+
+
+def _divided(ax: Any) -> Any:
+    """Remove axes, and return their place in the figure."""
     place = ax.get_subplotspec()
     if place is None:
         raise ParameterError("`ax` must be made by subplots() here: it is divided into several")
-    figure = ax.figure
     ax.remove()
-    parts = place.subgridspec(len(heights), 1, height_ratios=heights)
-    return [figure.add_subplot(part) for part in parts]
+    return place
 
 
 def _saved(figure: Any, path: str | Path | None) -> Any:

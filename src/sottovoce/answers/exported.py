@@ -136,14 +136,30 @@ class ExportedAnswer(PlainData):
         if "users" not in self.content or "rows" not in self.content:
             return json.dumps(self.content, ensure_ascii=False, indent=2)
         labelled = list(self._labelled())
-        lines = [f"{self.name}: {self.users:,} users, epsilon {self.content['epsilon']:g}", ""]
-        width = max((len(label) for label, _ in labelled), default=0)
-        for label, numbers in labelled[:_SHOWN]:
-            texts = [_text(number) for number in numbers.values()] or ["suppressed"]
-            lines.append(f"{label:<{width}}  {'  '.join(texts)}")
+        facts = f"{self.name}: {self.users:,} users, epsilon {self.content['epsilon']:g}"
+        lines = [facts, "", *self._table_lines(labelled[:_SHOWN])]
         if len(labelled) > _SHOWN:
             lines.append(f"... and {len(labelled) - _SHOWN:,} more rows")
         return "\n".join(lines)
+
+    def _table_lines(self, labelled: Sequence[tuple[str, dict[str, ExportedNumber]]]) -> list[str]:
+        """Return rows as the lines of a table with headings."""
+        keys = self.content.get("groups", ("value",))
+        interval_heading = f"{100 * self.content['level']:g} % interval"
+        header = [" / ".join(keys)]
+        for name in self._numbers:
+            header += [name, interval_heading]
+        table = [header]
+        for label, numbers in labelled:
+            cells = [cell for number in numbers.values() for cell in _cells(number)]
+            row = [label if keys else "", *(cells or ["suppressed"])]
+            table.append([*row, *[""] * (len(header) - len(row))])
+        first_width, *widths = (max(map(len, column)) for column in zip(*table, strict=True))
+        lines = []
+        for label, *cells in table:
+            aligned = [label.ljust(first_width), *map(str.rjust, cells, widths)]
+            lines.append("  ".join(aligned if keys else aligned[1:]).rstrip())
+        return lines
 
 
 def _number(row: Mapping[str, Any], name: str) -> ExportedNumber:
@@ -155,7 +171,8 @@ def _number(row: Mapping[str, Any], name: str) -> ExportedNumber:
     return ExportedNumber(value, low, high, error, bool(unstable))
 
 
-def _text(number: ExportedNumber) -> str:
+def _cells(number: ExportedNumber) -> tuple[str, str]:
+    """Return a number and its interval as text."""
+    mark = " (within noise)" if number.unstable else ""
     bounds = interval(number.low, number.high, number.error)
-    mark = "  (within noise)" if number.unstable else ""
-    return f"{figure(number.value, number.error):>12}  {bounds:>24}{mark}"
+    return f"{figure(number.value, number.error)}{mark}", bounds

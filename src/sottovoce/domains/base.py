@@ -100,6 +100,7 @@ class Domain(ABC):
 
     listed: ClassVar[bool] = False  # whether each value has a label, so that a histogram can ask
     ordered: ClassVar[bool] = False  # whether values are numbers, which charts draw in order
+    binnable: ClassVar[bool] = False  # whether values are whole numbers, which bins put together
     short_forms: ClassVar[tuple[frozenset[str], ...]] = ()  # settings that name it in a task file
 
     if TYPE_CHECKING:  # a property here would be taken for the default of a dataclass field

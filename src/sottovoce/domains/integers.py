@@ -65,6 +65,7 @@ class Integers(Domain, kind="integers"):
 
     listed = True
     ordered = True
+    binnable = True
     short_forms = (frozenset({"low", "high"}),)
 
     @property

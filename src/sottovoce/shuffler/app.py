@@ -42,7 +42,7 @@ def create_hop(shuffler: Shuffler) -> Application:
         keeper.stop()
 
     return Application(
-        lambda rest: Door(rest, limits, metrics),
+        lambda rest: Door(rest, limits, metrics, root_path=settings.root_path),
         root_path=settings.root_path,
         routes=[*routes(api, OPERATIONS, _admit), *page.routes(api)],
         lifespan=lifespan,

@@ -67,7 +67,8 @@ class DirectService(Protocol):
 class Door:
     """Lets requests in, one address at a time no faster than allowed, and records them.
 
-    ``direct`` is the part of the application that serves requests without ASGI.
+    ``direct`` is the part of the application that serves requests without ASGI; ``root_path`` is
+    where a proxy serves the application.
     """
 
     def __init__(
@@ -76,9 +77,11 @@ class Door:
         limits: Limits,
         metrics: Metrics,
         direct: DirectService | None = None,
+        root_path: str = "",
     ) -> None:
         self._app, self._limits, self._metrics = app, limits, metrics
         self._direct = direct
+        self._root_path = root_path
 
     @property
     def bodies(self) -> BodyLimits:
@@ -122,12 +125,16 @@ class Door:
         limit = self._limits.health if scope["path"] in PROBES else self._limits.requests
         wait = limit.wait(address_of(scope))
         if wait:
-            return respond(RequestError("slow-down", retry_after=wait))
+            return self.problem(RequestError("slow-down", retry_after=wait))
         try:
             scope["origin"] = origin_of(scope["headers"])
         except SottovoceError as error:
-            return respond(error)
+            return self.problem(error)
         return None
+
+    def problem(self, error: SottovoceError) -> Response:
+        """Return the answer to a request that is refused."""
+        return respond(error, self._root_path)
 
     def record(self, scope: Scope, status: int, seconds: float) -> None:
         """Count a request that was answered, and log it unless there are too many like it."""
@@ -172,7 +179,7 @@ class _DoorExchange:
 
     def refuse(self, error: SottovoceError, answer: Answer) -> None:
         """Answer with a problem."""
-        self._finish(answer, Reply.of(respond(error)))
+        self._finish(answer, Reply.of(self._door.problem(error)))
 
     def _finish(self, answer: Answer, reply: Reply) -> None:
         self._door.add_headers(reply.headers, reply.status, self._scope)

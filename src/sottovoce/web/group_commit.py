@@ -21,9 +21,9 @@ from sottovoce.errors import SottovoceError, UnavailableError
 from sottovoce.web.problems import RequestError
 from sottovoce.web.uploads import UploadReceipt
 
-MESSAGES_AT_ONCE = 4_000  # in one transaction
+MESSAGES_AT_ONCE = 16_000  # in one transaction
 BUSY = 16  # requests that wait together: more of them are given some time
-PAUSE_SECONDS = 0.003
+PAUSE_SECONDS = 0.008
 _log = logging.getLogger(__name__)
 
 Submission = TypeVar("Submission")

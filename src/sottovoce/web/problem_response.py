@@ -11,8 +11,8 @@ from sottovoce.web import problems
 PROBLEM = "application/problem+json"
 
 
-def respond(error: SottovoceError) -> Response:
-    """Return a problem document."""
+def respond(error: SottovoceError, root_path: str) -> Response:
+    """Return a problem document of a service that a proxy serves under ``root_path``."""
     problem = problems.problem_of(error)
     headers = {"www-authenticate": "Bearer"} if problem.status == 401 else {}
     retry_after = getattr(error, "retry_after", None) or (
@@ -20,9 +20,8 @@ def respond(error: SottovoceError) -> Response:
     )
     if retry_after:
         headers["retry-after"] = str(math.ceil(retry_after))
-    content = problems.document(
-        problem, "" if problem.code == "internal" else str(error)
-    ) | problems.place(error)
+    detail = "" if problem.code == "internal" else str(error)
+    content = problems.document(problem, detail, root_path) | problems.place(error)
     return Response(
         msgspec.json.encode(content),
         status_code=problem.status,

@@ -250,10 +250,13 @@ def place(error: SottovoceError) -> dict[str, object]:
     return {"rule": error.rule, "line": error.line, "column": error.column}
 
 
-def document(problem: Problem, detail: str = "") -> dict[str, object]:
-    """Return a problem document after RFC 9457."""
+def document(problem: Problem, detail: str = "", root_path: str = "") -> dict[str, object]:
+    """Return a problem document after RFC 9457.
+
+    ``root_path`` is where a proxy serves the service, and with it the page that explains the type.
+    """
     content: dict[str, object] = {
-        "type": f"/errors#{problem.code}",
+        "type": f"{root_path}/errors#{problem.code}",
         "title": problem.title,
         "status": problem.status,
         "code": problem.code,

@@ -40,10 +40,10 @@ class Application(Starlette):
         handlers = {SottovoceError: _refused, HTTPException: _not_here, Exception: _broken}
         super().__init__(exception_handlers=handlers, **options)
         self.door = door(super().build_middleware_stack())
-        self._root_path = root_path
+        self.root_path = root_path
 
     def build_middleware_stack(self) -> ASGIApp:
-        return RootPath(self.door, self._root_path)
+        return RootPath(self.door, self.root_path)
 
 
 def routes(api: Any, operations: Sequence[Operation], admit: Admit) -> list[Route]:
@@ -81,13 +81,13 @@ def _endpoint(api: Any, operations: dict[str, Operation], admit: Admit) -> Any:
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, SottovoceError)
-    return respond(error)
+    return _problem(request, error)
 
 
 async def _not_here(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     code = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "malformed-request")
-    response = respond(RequestError(code))
+    response = _problem(request, RequestError(code))
     for name, value in (error.headers or {}).items():
         response.headers[name] = value
     return response
@@ -95,4 +95,9 @@ async def _not_here(request: Request, error: Exception) -> Response:
 
 async def _broken(request: Request, error: Exception) -> Response:
     _log.error("request", exc_info=error)
-    return respond(SottovoceError())
+    return _problem(request, SottovoceError())
+
+
+def _problem(request: Request, error: SottovoceError) -> Response:
+    application: Application = request.app
+    return respond(error, application.root_path)

@@ -44,7 +44,9 @@ class Settings:
     header_seconds: float = 10.0  # until the headers of a request must be complete
     body_seconds: float = 30.0  # until a body must be complete
     grace_seconds: float = 20.0  # from a signal to stop until the process ends, whatever runs
-    query_seconds: float = 60.0  # that a query in SQL may wait, and again that it may run
+    # That a query in SQL may wait, and again that it may run, and that a request waits for an
+    # answer that a process computes.
+    query_seconds: float = 60.0
     most_waiting: int = 20_000  # messages waiting for the store before requests are turned away
     proxies: str = ""  # addresses of reverse proxies whose forwarded headers are believed
     root_path: str = ""  # where a proxy serves this: /sottovoce for https://example.org/sottovoce/
@@ -52,7 +54,7 @@ class Settings:
     session: int = 12 * 3600  # seconds that a log-in to the dashboard lasts
     logs: str = ""  # the URL of an object store for sealed logs, instead of the folder
     workers: int = 1  # processes that take reports on one port
-    memory: int = 1 << 30  # bytes that a process may use for reports: to seal, to step, to answer
+    memory: int = 1 << 30  # bytes that each process may use for reports: to seal, step or answer
 
     def __post_init__(self) -> None:
         settings.whole("port", self.port, 0, MAX_PORT)

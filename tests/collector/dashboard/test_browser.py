@@ -1,21 +1,24 @@
 """A real browser against a real server: keyboard, live parts, the policy of contents, contrast."""
 
 import base64
+import json
 import shutil
 import socket
 import threading
 import time
 from contextlib import contextmanager
 from dataclasses import replace
+from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
 import uvicorn
 from playwright.sync_api import expect, sync_playwright
 
+import sottovoce as sv
 from cli.collecting import TOML
 from collector.dashboard.collecting import Place, message
-from collector.dashboard.kinds import PETS, VALUES
+from collector.dashboard.kinds import FEW, PETS, VALUES
 
 BROWSER = shutil.which("chromium")
 ARGUMENTS = [
@@ -70,6 +73,9 @@ DRAWN = [
 AA, AA_DRAWN = 4.5, 3.0  # for letters, and for what is drawn
 PAINT = "one => one.tagName === 'line' ? getComputedStyle(one).stroke : getComputedStyle(one).fill"
 OPEN = replace(PETS, name="open")
+PEOPLE = sv.Task("people", sv.Table({"city": ["Rome", "Oslo"]}), 6.0, collection=FEW)
+COUNT = "SELECT COUNT(*) AS number FROM people"
+BY_CITY = "SELECT city, COUNT(*) AS number FROM people GROUP BY city"
 
 pytestmark = pytest.mark.skipif(
     BROWSER is None, reason="chromium is not installed: nothing was seen by a browser"
@@ -96,9 +102,12 @@ def there(tmp_path_factory):
     made = Place(tmp_path_factory.mktemp("served"))
     made.publish(PETS)
     made.publish(OPEN)
+    made.publish(PEOPLE)
     with serving(made.app) as made.address, sync_playwright() as driver:
         hear(made, PETS, VALUES[PETS])
+        hear(made, PEOPLE, [{"city": "Rome"}] * 30 + [{"city": "Oslo"}] * 20)
         made.close(PETS)
+        made.close(PEOPLE)
         made.chromium = driver.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
         yield made
         made.chromium.close()
@@ -261,3 +270,59 @@ def test_operators_and_their_forms_fit_a_phone_without_complaints(there):
         page.get_by_role("button", name="Check").click()
         expect(page.locator("#publish")).to_contain_text("Nothing is published yet")
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def ask(page, query):
+    """Send a question by the form, and wait for its answer."""
+    page.fill("#sql", query)
+    page.get_by_role("button", name="Ask").click()
+    expect(page.locator("#answer-title")).to_be_visible()
+
+
+def asked_before(page):
+    """The questions in the list of this tab."""
+    return page.locator("#questions li").all_inner_texts()
+
+
+def test_a_question_stays_in_the_address_and_in_the_list_of_its_tab(there):
+    with looking(there) as page:
+        page.goto(f"{there.address}/tasks/people/sql")
+        page.keyboard.type(there.token())
+        page.keyboard.press("Enter")
+        expect(page.locator("#questions")).to_be_hidden()  # nothing was asked yet
+        ask(page, COUNT)
+        assert parse_qs(urlsplit(page.url).query)["sql"] == [COUNT]
+        assert urlsplit(page.url).fragment == "answer"
+        ask(page, BY_CITY)
+        assert asked_before(page) == [BY_CITY, COUNT]
+        ask(page, COUNT)
+        assert asked_before(page) == [COUNT, BY_CITY]  # each once, the latest first
+        page.locator("#questions a").last.click()
+        expect(page.locator("#sql")).to_have_value(BY_CITY)  # filled in, and not asked
+        assert page.locator("#answer").count() == 0
+        page.reload()
+        assert asked_before(page) == [COUNT, BY_CITY]
+        shared = page.url
+        other = page.context.new_page()
+        other.goto(shared)
+        expect(other.locator("#sql")).to_have_value(BY_CITY)
+        expect(other.locator("#questions")).to_be_hidden()  # the list is that of one tab
+        assert page.evaluate("localStorage.length") == 0
+
+
+def test_what_somebody_else_left_in_the_storage_becomes_no_link(there):
+    """The list survives entries of another site, of another page and of no sense."""
+    with looking(there) as page:
+        page.goto(f"{there.address}/tasks/people/sql")
+        page.keyboard.type(there.token())
+        page.keyboard.press("Enter")
+        expect(page.locator("h1")).to_have_text("Questions in SQL")
+        hostile = ["https://elsewhere.example/tasks/people/sql?sql=x", "/operate?sql=x", 7]
+        store = "list => sessionStorage.setItem('sottovoce.questions.people', list)"
+        for content in (json.dumps(hostile), "{", "7"):
+            page.evaluate(store, content)
+            page.reload()
+            expect(page.locator("#questions")).to_be_hidden()
+        page.evaluate(store, json.dumps(["?sql=%3Cimg%20src%3Dx%3E"]))
+        page.reload()
+        assert asked_before(page) == ["<img src=x>"]

@@ -152,9 +152,10 @@ def test_a_table_of_other_attributes_is_refused(asked):
 
 def test_too_few_users_have_no_heat_map_and_no_test(asked):
     collector, published = asked.api.collector, asked.api.collector.find("calm")
-    assert released_views(collector, published, ("pet", "car")).pairs is not None
+    outcome = collector.answer_of(published)
+    assert released_views(published, outcome, ("pet", "car")).pairs is not None
     more = replace(published.task, collection=Collection(minimum=3001))
-    withheld = released_views(collector, replace(published, task=more), ("pet", "car"))
+    withheld = released_views(replace(published, task=more), outcome, ("pet", "car"))
     assert withheld == SideViews()
 
 

@@ -10,7 +10,7 @@ from collector.people import counting, published
 from sottovoce.collector.dashboard.formatting import THIN
 from sottovoce.collector.dashboard.results import MOST_ROWS, Shown, missing, sections
 from sottovoce.collector.store.base import State
-from sottovoce.errors import SottovoceError
+from sottovoce.errors import ParameterError, SottovoceError
 
 PETS = sv.Histogram(["cat", "dog"])
 
@@ -97,3 +97,32 @@ def test_many_numbers_are_a_line_unless_many_are_withheld(gaps, is_line):
     part = shown(rows, plan)
     assert part["banded"] == is_line
     assert ('class="band' in part["drawing"]) == is_line
+
+
+def test_a_reader_chooses_bins_for_a_long_range_of_numbers():
+    plan = sv.Histogram(range(60))
+    rows = [row(str(number)) for number in range(60)]
+    offered = sections(released(rows), plan, Shown.of(QueryParams(""), plan))["bins"]
+    assert [value for value, _, _ in offered] == ["", "10", "25", "50"]
+    assert [value for value, _, chosen in offered if chosen] == [""]
+    wanted = Shown.of(QueryParams("bins=7"), plan)
+    assert (wanted.wanted.bins, wanted.query.endswith("&bins=7")) == (7, True)
+    bins = [row("0–9", 2.0), row("10–19", 9.0), row("20–59", suppressed=True)]
+    answer = sections(released(bins), plan, wanted)
+    assert [value for value, _, chosen in answer["bins"] if chosen] == ["7"]
+    (part,) = answer["parts"]
+    assert [line["value"] for line in part["rows"]] == ["0–9", "10–19", "20–59"]
+    assert (part["binned"], part["banded"]) == (True, False)
+    assert 'class="band' not in part["drawing"]
+
+
+def test_labels_and_short_ranges_have_no_bins():
+    for plan in (PETS, sv.Histogram(range(5))):
+        rows = [row(label) for label in plan.domain.labels]
+        assert sections(released(rows), plan, Shown.of(QueryParams(""), plan))["bins"] == []
+
+
+@pytest.mark.parametrize("bins", ["1", "1001", "-5", "2.5", "many", "²", "9" * 30])
+def test_bins_are_a_small_number(bins):
+    with pytest.raises(ParameterError, match="`bins` must be a whole number from 2"):
+        Shown.of(QueryParams({"bins": bins}), PETS)

@@ -6,6 +6,7 @@ tests/lab/baselines/marginals/test_baseline_marginals.py, for all methods at onc
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import sottovoce as sv
 from sottovoce.domains.numbers import Numbers
@@ -102,6 +103,17 @@ def test_documents_state_neither_threshold_nor_the_default_view_size():
     asked = planned(view_size=3)
     assert codec.document(asked)["plan"]["view_size"] == 3
     assert {len(view) for view in asked.opening.ask.members.columns} == {3}
+
+
+def test_the_map_of_all_pairs_is_drawn_into_the_axes_of_a_caller():
+    answers = sv.simulate(planned(), as_columns(POPULATION), seed=1)
+    figure = Figure()
+    axes = figure.subplots()
+    assert answers.heat(ax=axes) is figure
+    assert len(axes.images) == 1
+    truth = np.zeros((5, 5))
+    assert answers.heat(truth=truth, ax=axes) is figure
+    assert {panel.get_title(loc="left") for panel in figure.axes} >= {"estimated", "really"}
 
 
 def test_where_nobody_was_asked_about_pairs_answers_say_so():

@@ -12,6 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
+from sottovoce.answers.outcome import Outcome
 from sottovoce.collector.api import Api, answer_response
 from sottovoce.collector.dashboard import (
     integrity,
@@ -145,11 +146,11 @@ class Pages:
         """Show a task: its promises, its progress and its answer."""
         published = self._find(request)
         wanted = results.Shown.of(request.query_params, published.task.plan)
-        await self._api.correct_first(published, wanted.wanted)
+        answer = await self._answer(request, published, wanted)
         facts = await run_in_threadpool(self._task, published, wanted)
         operator = await run_in_threadpool(operating.is_operator, self._api, request)
         closing = operating.closing(published) if operator else None
-        return await self.page("task.html", **facts, closing=closing)
+        return await self.page("task.html", **facts, answer=answer, closing=closing)
 
     def _task(self, published: Published, wanted: results.Shown) -> Facts:
         record, task = published.record, published.task
@@ -165,7 +166,6 @@ class Pages:
             "concerns": published.concerns,
             "statement": statement.lines(notice),
             "integrity": statement.integrity_line(notice),
-            "answer": self._answer(published, wanted),
             "implausible": integrity.banner(self._api.collector.integrity(published)),
             "wanted": wanted,
             "choices": wanted.choices(task.plan),
@@ -181,31 +181,40 @@ class Pages:
         poll = f"{self._path(published)}/live?seen={seen}&have={have}"
         return {"live": facts, "poll": poll, "mark": seen, "have": have}
 
-    def _answer(self, published: Published, wanted: results.Shown) -> Facts:
+    async def _answer(self, request: Request, published: Published, wanted: results.Shown) -> Facts:
         """Return the parts of an answer, or why there is none."""
         try:
-            answer = released(self._api.collector, published, wanted.wanted)
-            beside = self._beside(published, wanted)
+            outcome = await self._api.outcome(request, published, wanted.wanted.defence)
+            return await run_in_threadpool(self._answered, published, wanted, outcome)
         except StateError:
             return {"kind": "waiting", "reason": results.missing(published)}
         except UnavailableError:
             raise
         except SottovoceError as error:
-            if problems.problem_of(error).code == "too-few-users":
+            code = problems.problem_of(error).code
+            if code == "disconnected":
+                raise
+            if code == "query-timeout":
+                return {"kind": "waiting", "reason": results.COMPUTING}
+            if code == "too-few-users":
                 return {"kind": "withheld", "reason": str(error)}
             return {
                 "kind": "failed" if published.record.failure else "refused",
                 "reason": str(error),
             }
+
+    def _answered(self, published: Published, wanted: results.Shown, outcome: Outcome) -> Facts:
+        """Return the parts of an answer that has been computed."""
+        answer = released(self._api.collector, published, wanted.wanted, outcome)
         return {
             "kind": "answered",
             **results.sections(answer.content, published.task.plan, wanted),
-            **beside,
+            **self._beside(published, wanted, outcome),
         }
 
-    def _beside(self, published: Published, wanted: results.Shown) -> Facts:
+    def _beside(self, published: Published, wanted: results.Shown, outcome: Outcome) -> Facts:
         """Return what an outcome shows beside its rows."""
-        views = released_views(self._api.collector, published, wanted.wanted.marginal)
+        views = released_views(published, outcome, wanted.wanted.marginal)
         return {
             "pairs": pairs.shown(views.pairs, self._path(published), wanted.query_of_numbers),
             "remarks": views.remarks,
@@ -226,8 +235,7 @@ class Pages:
         published = self._find(request)
         shown = results.Shown.of(request.query_params, published.task.plan)
         kind = request.url.path.rpartition(".")[2]
-        await self._api.correct_first(published, shown.wanted)
-        answer = await run_in_threadpool(released, self._api.collector, published, shown.wanted)
+        answer = await self._api.released(request, published, shown.wanted)
         response = answer_response(answer, csv=kind == "csv")
         name = quote(request.path_params["name"], safe="")
         response.headers["content-disposition"] = (

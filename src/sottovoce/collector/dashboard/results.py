@@ -10,7 +10,7 @@ from starlette.datastructures import QueryParams
 from sottovoce.answers.attacked import COLUMNS, sentence
 from sottovoce.collector.dashboard import details, formatting, svg
 from sottovoce.collector.published import Published
-from sottovoce.collector.release import Wanted, fakes_of, level_of
+from sottovoce.collector.release import Wanted, bins_of, fakes_of, level_of
 from sottovoce.collector.store.base import State
 from sottovoce.domains.base import Domain
 from sottovoce.maths.exact import UNIT
@@ -20,9 +20,11 @@ from sottovoce.tasks.plan import Plan
 Facts = dict[str, Any]
 Row = dict[str, Any]
 
+BINS = (10, 25, 50)
 LEVELS = (0.8, 0.9, 0.95, 0.99, 0.999)
 MOST_ROWS, MOST_PARTS = 25, 12  # rows of a part, and parts, that a page shows at first
 _ALL_ROWS, _ALL_PARTS = 2_000, 200  # that a page shows then; a download has no limit
+COMPUTING = "The answer reads many reports and is being computed. Load this page again in a moment."
 _MOST_FAKES, _FAKES_STEP = 0.2, 0.005  # of the slider for false reports
 _FAKES_MARKS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)
 DEFENCE_LABELS = {
@@ -48,7 +50,8 @@ class Shown:
         fakes = fakes_of(query.get("fakes", ""))
         chosen = plan.named(names) if names else ()
         defence = query.get("defence", "none")
-        wanted = Wanted(query.get("method", "none"), level, chosen, fakes, defence)
+        bins = bins_of(query.get("bins", ""))
+        wanted = Wanted(query.get("method", "none"), level, chosen, fakes, defence, bins)
         wanted.check(plan)
         return cls(wanted, query.get("all") == "1")
 
@@ -57,7 +60,8 @@ class Shown:
         """Return the query of an address that asks for the same numbers of all attributes."""
         fakes = "" if self.wanted.fakes is None else f"&fakes={self.wanted.fakes:g}"
         defence = "" if self.wanted.defence == "none" else f"&defence={self.wanted.defence}"
-        return f"method={self.wanted.method}&level={self.wanted.level:g}{fakes}{defence}"
+        bins = "" if self.wanted.bins is None else f"&bins={self.wanted.bins}"
+        return f"method={self.wanted.method}&level={self.wanted.level:g}{fakes}{defence}{bins}"
 
     @property
     def query(self) -> str:
@@ -86,6 +90,13 @@ class Shown:
         }
 
 
+def _bin_choices(chosen: int | None) -> list[tuple[str, str, bool]]:
+    """Return how a form offers to group the numbers of a long range."""
+    counts = sorted({*BINS, *([] if chosen is None else [chosen])})
+    grouped = [(str(count), f"at most {count:,} bins", count == chosen) for count in counts]
+    return [("", "every number by itself", chosen is None), *grouped]
+
+
 def _slider(fakes: float) -> Facts:
     """Return a slider for the share of false reports; it reaches as far as the chosen share."""
     most = max(_MOST_FAKES, fakes)
@@ -112,8 +123,10 @@ def sections(released: Mapping[str, Any], plan: Plan, wanted: Shown) -> Facts:
         for number, (name, part) in enumerate(chosen)
     ]
     cut = len(parts) > len(sections) or any(section["more"] for section in sections)
+    long = any(section.get("long") for section in sections)
     return {
         "parts": sections,
+        "bins": _bin_choices(wanted.wanted.bins) if long else [],
         "more": len(parts) - len(sections),
         "cut": cut,
         "several": len(parts) > 1,
@@ -161,7 +174,9 @@ def _section(
             "more": 0,
         }
     counted = "population" in part  # people per value; otherwise figures on the scale of the task
-    rows = _ordered(part["rows"], domain, wanted.everything) if counted else part["rows"]
+    long = counted and domain is not None and domain.binnable and domain.size > MOST_ROWS
+    binned = long and wanted.wanted.bins is not None
+    rows = _ordered(part["rows"], domain, wanted.everything or binned) if counted else part["rows"]
     shown = rows[: _ALL_ROWS if wanted.everything else MOST_ROWS]
     write = _counted if counted else _measured
     attacked = sentence(part["fakes"]) if "fakes" in part else ""
@@ -177,6 +192,8 @@ def _section(
         "columns": 4 + (2 if attacked else 0) + (1 if robust else 0),
         "drawing": _drawing(part, shown[:MOST_ROWS], domain, f"chart-{number}") if counted else "",
         "banded": counted and _is_line(part, domain),
+        "long": long,
+        "binned": binned,
         "rows": [write(row, part) for row in shown],
         "hidden": sum(row["suppressed"] for row in rows),
         "noise": sum(not row["suppressed"] and not row["significant"] for row in rows)
@@ -265,7 +282,9 @@ def _is_line(part: Mapping[str, Any], domain: Domain | None) -> bool:
 
     With many gaps a line would be a bar code; then the largest rows are drawn as bars.
     """
-    if domain is None or not domain.ordered or not MOST_ROWS < domain.size <= _DRAWN:
+    if domain is None or not domain.ordered or not MOST_ROWS < len(part["rows"]) <= _DRAWN:
+        return False
+    if len(part["rows"]) != domain.size:  # bins, or some of the values
         return False
     gaps: int = sum(row["suppressed"] for row in part["rows"])
     return bool(gaps <= _MOST_GAPS * len(part["rows"]))

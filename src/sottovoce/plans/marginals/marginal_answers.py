@@ -114,10 +114,13 @@ class MarginalAnswers(Answers):
         """Return the tree that joins the attributes by the most mutual information (Chow-Liu)."""
         return chow_liu(self, len(self.plan.sizes))
 
-    def heat(self, path: str | Path | None = None, *, truth: Floats | None = None) -> Any:
+    def heat(
+        self, path: str | Path | None = None, *, truth: Floats | None = None, ax: Any = None
+    ) -> Any:
         """Draw the mutual information of every pair, with the tree's pairs framed.
 
-        Pairs that nobody was asked about together stay blank.
+        Pairs that nobody was asked about together stay blank.  With ``ax`` the map is drawn there,
+        into a figure of the caller's.
         """
         optional("matplotlib", "plot")
         from sottovoce.answers.chart import heat
@@ -127,7 +130,7 @@ class MarginalAnswers(Answers):
             raise NoDataError(_NO_PAIRS)
         if truth is not None:
             panels["really"] = truth
-        return heat(self.plan.domain.names, panels, path, self.tree().edges)
+        return heat(self.plan.domain.names, panels, path, self.tree().edges, ax)
 
     def synthetic(self, count: int, rng: Rng | None = None) -> list[dict[str, str]]:
         """Return synthetic records like those of the population, drawn from the Chow-Liu tree."""
