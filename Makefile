@@ -72,8 +72,9 @@ test: setup $(SPARK)
 	@test $(TYPESCRIPT) -nt clients/js/package-lock.json \
 	  || (cd clients/js && npm ci --silent --no-audit --no-fund >/dev/null 2>&1) \
 	  || echo "No TypeScript: the check that clients/js/dist is up to date will be skipped"
-	@# The checks use one core, so kernels are compiled on the other meanwhile.
-	@$(BIN)/sottovoce warm & $(MAKE) --no-print-directory check; failed=$$?; wait; exit $$failed
+	@# The checks use one core, so kernels and tests are compiled on the other meanwhile: each worker
+	@# would compile all tests by itself.
+	@($(BIN)/sottovoce warm; $(BIN)/pytest --collect-only --quiet >/dev/null 2>&1) & $(MAKE) --no-print-directory check; failed=$$?; wait; exit $$failed
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not papers"
 
 papers: setup
@@ -81,6 +82,7 @@ papers: setup
 	$(BIN)/pytest -n 2 --dist worksteal -m papers --ignore tests/papers
 	$(BIN)/pytest -n 2 --dist worksteal --hypothesis-profile thorough tests/properties
 	$(BIN)/sottovoce lab all --size full --docs docs
+	$(BIN)/pytest tests/papers/test_figures.py -k "full_size or gallery"
 
 soak: setup
 	@sh scripts/system_packages.sh postgresql ext4 xfs

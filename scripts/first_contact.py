@@ -34,8 +34,8 @@ cache depend on it. "Installed" is everything under `.venv`, Python's own `pip` 
 _WAYS = """
 *First program*: `python -m venv .venv`, `pip install '.[plot]'`, and the first block of the README.
 *Demonstration*: `make demo`, which installs what it needs, starts a collector and two shufflers,
-and lets 200,000 invented people answer. Its answers are printed together at the end; progress is
-visible from the first second on.
+and lets 200,000 invented people answer. The answers to its survey are printed as soon as they are
+sealed, before the other collections begin; progress is visible from the first second on.
 """
 
 

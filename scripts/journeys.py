@@ -10,7 +10,17 @@ prints replaces the lines below, folded as a terminal folds them.  A line of the
 
 takes three pictures of an address: NAME.png, NAME-dark.png and NAME-narrow.png, on a screen of 390
 pixels.  With a file that holds a token (not "-"), somebody logs in with it first; a button, if one
-is named, is pressed.  A command that fails stops the run, unless the page shows its exit code.
+is named, is pressed.  Three browsers take the pictures, and each of them does this once.
+
+Where lines of steps follow, before the "-->", one browser makes the steps once, and then shows its
+page in three ways:
+
+    fill LABEL = FILE        write the content of a file into a field
+    write LABEL = TEXT       write a text into a field
+    tick LABEL               tick a box
+    press NAME               press the first button whose name begins like this
+
+A command that fails stops the run, unless the page shows its exit code.
 """
 
 import os
@@ -19,30 +29,22 @@ import signal
 import subprocess
 import sys
 import tempfile
-import textwrap
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
+from console_blocks import COLUMNS, commands, written
 from pictures import chromium, log_in, save
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "journeys"
 PICTURES = ROOT / "docs" / "images" / "journeys"
-COLUMNS = 100
 MAX_HEIGHT = 1200  # pixels of a picture
 SETTLING = 1_000  # milliseconds for what a button starts
-_STEP = re.compile(r"```console\n(.*?)```|<!-- screen .*? -->", re.DOTALL)
-_SCREEN = re.compile(r"<!-- screen (\S+) (\S+) (\S+)(?: (.+))? -->")
-_AS_IT_IS: dict[str, Any] = {
-    "replace_whitespace": False,
-    "drop_whitespace": True,
-    "break_long_words": False,
-    "break_on_hyphens": False,
-}
+_STEP = re.compile(r"```console\n(.*?)```|<!-- screen .*?\s-->", re.DOTALL)
+_SCREEN = re.compile(r"<!-- screen (\S+) (\S+) (\S+)(?: ([^\n]+?))?(?:\n(.*?))?\s-->", re.DOTALL)
 _END = "\x01end of the command "
 
 
@@ -111,36 +113,6 @@ class Shell:
         return text, int(code)
 
 
-def commands(block: str) -> list[tuple[str, str]]:
-    """Return the commands of a block, each with the output below it.
-
-    >>> commands("$ echo a\\na\\n$ cat <<END\\n> b\\n> END\\nb\\n")
-    [('echo a', 'a\\n'), ('cat <<END\\nb\\nEND', 'b\\n')]
-    """
-    found: list[tuple[str, str]] = []
-    for line in block.splitlines():
-        if line.startswith("$ "):
-            found.append((line[2:], ""))
-            continue
-        command, output = found[-1]
-        if line.startswith("> ") and not output:
-            found[-1] = (f"{command}\n{line[2:]}", output)
-        else:
-            found[-1] = (command, f"{output}{line}\n")
-    return found
-
-
-def written(command: str, output: str, code: int) -> str:
-    """Return a command and its output as a page shows them."""
-    first, *more = command.splitlines()
-    lines = [f"$ {first}", *(f"> {line}" for line in more)]
-    for line in output.rstrip("\n").splitlines():
-        lines += textwrap.wrap(line, COLUMNS, **_AS_IT_IS) or [""]
-    if code:
-        lines.append(f"(exit code {code})")
-    return "\n".join(lines) + "\n"
-
-
 def run_page(path: Path, browser: Browser) -> None:
     """Run a page, and write what its commands printed into it."""
     with tempfile.TemporaryDirectory() as folder, Shell(Path(folder)) as shell:
@@ -158,7 +130,12 @@ def run_page(path: Path, browser: Browser) -> None:
             screen = _SCREEN.fullmatch(match[0])
             if screen is None:
                 return run_block(match)
-            take(browser, shell.folder, Screen(*screen.groups()))
+            name, address, token_file, button, steps = screen.groups()
+            shown = Screen(name, address, token_file, button, tuple((steps or "").splitlines()))
+            if shown.steps:
+                follow_steps(browser, shell.folder, shown)
+            else:
+                take(browser, shell.folder, shown)
             return match[0]
 
         text = path.read_text(encoding="utf-8")
@@ -167,12 +144,46 @@ def run_page(path: Path, browser: Browser) -> None:
 
 @dataclass(frozen=True)
 class Screen:
-    """What a picture shows: an address, who has logged in there, and what was pressed."""
+    """What a picture shows: an address, who has logged in there, and what was done there."""
 
     name: str
     address: str
     token_file: str
     button: str | None
+    steps: tuple[str, ...] = ()
+
+
+def follow_steps(browser: Browser, folder: Path, screen: Screen) -> None:
+    """Make the steps of a screen in one browser, and save pictures of where they lead."""
+    size = {"width": LOOKS[0].width, "height": 400}
+    with browser.new_context(viewport=size) as context:
+        page = context.new_page()
+        page.goto(screen.address)
+        if screen.token_file != "-":
+            log_in(page, (folder / screen.token_file).read_text().strip())
+        for step in screen.steps:
+            make_step(page, folder, step)
+            page.wait_for_load_state("networkidle")
+        for look in LOOKS:
+            page.emulate_media(color_scheme=look.scheme)
+            page.set_viewport_size({"width": look.width, "height": 400})
+            save_looked(page, look, screen.name)
+
+
+def make_step(page: Page, folder: Path, step: str) -> None:
+    """Do what a line of a screen says."""
+    action, _, rest = step.strip().partition(" ")
+    label, _, entry = rest.partition(" = ")
+    if action == "fill":
+        page.get_by_label(label).fill((folder / entry).read_text(encoding="utf-8"))
+    elif action == "write":
+        page.get_by_label(label).fill(entry)
+    elif action == "tick":
+        page.get_by_label(label).check()
+    elif action == "press":
+        page.get_by_role("button", name=re.compile(f"^{re.escape(rest)}")).first.click()
+    else:
+        raise RuntimeError(f"a step is fill, write, tick or press: {step}")
 
 
 def take(browser: Browser, folder: Path, screen: Screen) -> None:
@@ -189,13 +200,19 @@ def take(browser: Browser, folder: Path, screen: Screen) -> None:
                 page.get_by_role("button", name=screen.button, exact=True).click()
                 page.wait_for_timeout(SETTLING)
             page.wait_for_load_state("networkidle")
-            path = PICTURES / f"{screen.name}{look.suffix}.png"
-            if "#" in page.url:  # an answer further below: the window shows it, not the top
-                page.set_viewport_size({"width": look.width, "height": MAX_HEIGHT})
-                page.evaluate("document.querySelector(location.hash).scrollIntoView()")
-                save(page, path)
-            else:
-                save(page, path, full=True, max_height=MAX_HEIGHT)
+            save_looked(page, look, screen.name)
+
+
+def save_looked(page: Page, look: Look, name: str) -> None:
+    """Save one picture of a page."""
+    path = PICTURES / f"{name}{look.suffix}.png"
+    below = page.evaluate("location.hash && document.querySelector(location.hash) !== null")
+    if below:  # an answer further below: the window shows it, not the top
+        page.set_viewport_size({"width": look.width, "height": MAX_HEIGHT})
+        page.evaluate("document.querySelector(location.hash).scrollIntoView()")
+        save(page, path)
+    else:
+        save(page, path, full=True, max_height=MAX_HEIGHT)
 
 
 def main(pages: list[Path]) -> None:

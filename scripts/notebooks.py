@@ -2,11 +2,13 @@
 
     python scripts/notebooks.py docs/notebooks/*.ipynb
 
-A notebook here is Python that prints and draws: cells share one namespace, the output of a cell is
-what it prints and the matplotlib figures that it leaves open.  That needs no kernel, so that the
-documentation does not install one.  Notebooks open in Jupyter as they are.
+A notebook here is Python that prints, draws and ends in a value: cells share one namespace, the
+output of a cell is what it prints, the value of its last line as HTML, and the matplotlib figures
+that it leaves open.  That needs no kernel, so that the documentation does not install one.
+Notebooks open in Jupyter as they are.
 """
 
+import ast
 import base64
 import contextlib
 import io
@@ -33,12 +35,28 @@ def outputs(cell: dict[str, Any], scope: dict[str, Any]) -> list[dict[str, Any]]
     """Run one cell, and return what it prints and draws."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile("".join(cell["source"]), "cell", "exec"), scope)
+        value = _value("".join(cell["source"]), scope)
     found: list[dict[str, Any]] = []
     if printed.getvalue():
         text = printed.getvalue().splitlines(keepends=True)
         found.append({"name": "stdout", "output_type": "stream", "text": text})
+    html = value._repr_html_() if hasattr(value, "_repr_html_") else None
+    if html is not None:
+        data = {"text/html": html.splitlines(keepends=True), "text/plain": [type(value).__name__]}
+        result = {"data": data, "metadata": {}, "output_type": "execute_result"}
+        found.append({**result, "execution_count": cell.get("execution_count")})
     return found + [_picture(figure) for figure in _open_figures()]
+
+
+def _value(source: str, scope: dict[str, Any]) -> Any:
+    """Run the source of a cell, and return the value of its last line, if that has one."""
+    tree = ast.parse(source)
+    if not tree.body or not isinstance(tree.body[-1], ast.Expr):
+        exec(compile(tree, "cell", "exec"), scope)
+        return None
+    last = ast.Expression(tree.body.pop().value)
+    exec(compile(tree, "cell", "exec"), scope)
+    return eval(compile(last, "cell", "eval"), scope)
 
 
 def _open_figures() -> list[Any]:

@@ -14,7 +14,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import numpy as np
@@ -30,6 +32,7 @@ from sottovoce.collector.dashboard.pages import routes
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.collector.wire import Upload
 from sottovoce.core.rng import SystemRng
+from sottovoce.lab import crowd
 from sottovoce.lab.attacks.maximal_gain import MaximalGain
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collection import Collection
@@ -58,6 +61,21 @@ DRINKS = (
 )
 PROMOTED = ("Zap", "Zap Zero", "Zap Gold", "Zap Ice", "Zap Berry", "Zap Night")
 FALSE_REPORTS = 600
+REGIONS = ["north", "east", "south", "west"]
+QUESTION = "SELECT region, plan, COUNT(*) AS people\nFROM people\nGROUP BY region, plan"
+NEW_TASK = """name = "sleep"
+description = "How many hours did you sleep?"
+epsilon = 1.0
+
+[plan]
+kind = "distribution"
+low = 0
+high = 14
+
+[collection]
+quota = 5_000
+minimum = 200
+"""
 TASKS = {
     "browser": sv.Task(
         "browser",
@@ -87,6 +105,20 @@ TASKS = {
         description="What do you drink in the morning?",
         collection=Collection(quota=6_600, grace=0),
     ),
+    "customers": sv.Task(
+        "customers",
+        sv.Table({"age": range(18, 80), "region": REGIONS, "plan": ["free", "premium"]}),
+        epsilon=4.0,
+        description="How old are you, where do you live, and what do you pay for?",
+        collection=Collection(quota=8_000, grace=0),
+    ),
+    "age": sv.Task(
+        "age",
+        sv.Histogram(range(18, 100)),
+        epsilon=2.0,
+        description="How old are you?",
+        collection=Collection(quota=9_000, grace=0),
+    ),
     "newsletter": sv.Task(
         "newsletter",
         sv.Histogram(["daily", "weekly", "never"]),
@@ -95,6 +127,9 @@ TASKS = {
         collection=Collection(quota=2_000, seconds=3 * 86_400, enrolment=True),
     ),
 }
+
+
+FINISHED = ("commute", "browser", "drinks", "customers", "age")  # their quota is reached
 
 
 class Afternoon:
@@ -144,6 +179,22 @@ def people() -> dict[str, np.ndarray]:
     }
 
 
+def ages(count: int) -> np.ndarray:
+    """Return the ages of some people, from 18 to 79."""
+    draw = np.random.default_rng(11)
+    return np.clip(draw.normal(41, 14, count), 18, 79).astype(np.int64)
+
+
+def customers() -> dict[str, list[Any]]:
+    """Return what customers hold, column by column."""
+    draw = np.random.default_rng(13)
+    age = ages(8_000)
+    region = draw.choice(REGIONS, len(age), p=[0.4, 0.2, 0.15, 0.25])
+    pays = draw.random(len(age)) < np.where(age > 40, 0.45, 0.2)
+    plan = np.where(pays, "premium", "free")
+    return {"age": age.tolist(), "region": region.tolist(), "plan": plan.tolist()}
+
+
 def _week() -> list[float]:
     return [0.03, 0.04, 0.08, 0.2, 0.55, 0.08, 0.02]
 
@@ -172,6 +223,10 @@ def collect(address: str, clock: Afternoon) -> None:
         for start in range(0, len(sent), BATCH):
             share = start / len(sent)
             clock.now = START + (END - START) * (share + 0.04 * math.sin(6 * math.pi * share))
+            _send(address, name, sent[start : start + BATCH])
+    for name, held in (("customers", customers()), ("age", ages(9_000).tolist())):
+        sent = crowd.messages(TASKS[name], held)
+        for start in range(0, len(sent), BATCH):
             _send(address, name, sent[start : start + BATCH])
     clock.now = END - 400
     strangers = messages(TASKS["commute"], people()["commute"][:12])
@@ -218,8 +273,50 @@ def enter(page: Page, address: str, token: str, path: str = "/") -> Page:
     return page
 
 
+@dataclass(frozen=True)
+class Look:
+    """One way to look at a page."""
+
+    suffix: str
+    width: int
+    dark: bool = False
+
+
+LOOKS = (Look("", 1080), Look("-dark", 1080, dark=True), Look("-narrow", 390))
+
+
+def ask(page: Page) -> None:
+    """Ask a question in SQL, and show its answer from the question on."""
+    page.fill("#sql", QUESTION)
+    page.get_by_role("button", name="Ask").click()
+    page.wait_for_selector("#answer-title")
+    page.evaluate("document.querySelector('#question').scrollIntoView()")
+
+
+def check(page: Page) -> None:
+    """Let a task file be checked, and go back to the top."""
+    page.fill("#text", NEW_TASK)
+    page.get_by_role("button", name="Check").click()
+    page.wait_for_selector("text=Nothing is published yet")
+    page.evaluate("window.scrollTo(0, 0)")
+
+
+def take_interactive(browser: Browser, address: str, tokens: dict[str, str], folder: Path) -> None:
+    """Save the pages of operators and of questions in SQL, in three ways each."""
+    for look in LOOKS:
+        for name, path, scope, act in (
+            ("operate", "/operate", access.OPERATOR, check),
+            ("sql", "/tasks/customers/sql", access.ANALYST, ask),
+        ):
+            page = view(browser, width=look.width, height=1500, dark=look.dark)
+            act(enter(page, address, tokens[scope], path))
+            full = name == "operate"
+            save(page, folder / f"dashboard-{name}{look.suffix}.png", full=full, max_height=2400)
+            page.context.close()
+
+
 def take(browser: Browser, address: str, token: str, folder: Path) -> None:
-    """Save all pictures."""
+    """Save all pictures that need no more than a look."""
 
     def keep(page: Page, name: str, *, full: bool = False) -> None:
         save(page, folder / f"dashboard-{name}.png", full=full)
@@ -231,6 +328,7 @@ def take(browser: Browser, address: str, token: str, folder: Path) -> None:
         enter(view(browser, height=1500, dark=True), address, token, "/tasks/browser"),
         "histogram-dark",
     )
+    keep(enter(view(browser, height=1500), address, token, "/tasks/age?bins=25"), "bins")
     keep(enter(view(browser, height=1250), address, token, "/tasks/newsletter"), "empty", full=True)
     page = enter(view(browser, height=1000), address, token, "/tasks/working%20week")
     page.evaluate("document.querySelector('#collection').scrollIntoView()")
@@ -268,15 +366,14 @@ def main(folder: Path) -> None:
         for task in TASKS.values():
             api.collector.create(codec.canonical(codec.document(task)), toml=False)
         collect(address, clock)
-        while (
-            api.collector.find("commute").state != "finished"
-            or api.collector.find("browser").state != "finished"
-            or api.collector.find("drinks").state != "finished"
-        ):
+        while any(api.collector.find(name).state != "finished" for name in FINISHED):
             time.sleep(0.1)
-        (token,) = access.issue(api.collector.store, access.ANALYST, int(clock()))
+        tokens = {}
+        for scope in (access.ANALYST, access.OPERATOR):
+            (tokens[scope],) = access.issue(api.collector.store, scope, int(clock()))
         with chromium() as browser:
-            take(browser, address, token, folder)
+            take(browser, address, tokens[access.ANALYST], folder)
+            take_interactive(browser, address, tokens, folder)
 
 
 if __name__ == "__main__":

@@ -118,6 +118,8 @@ def _output(output: dict[str, Any]) -> str:
     if output["output_type"] == "stream":
         return f"```text\n{''.join(output['text']).rstrip()}\n```"
     data = output["data"]
+    if "text/html" in data:
+        return "".join(data["text/html"])
     if "image/png" in data:
         return f"![figure](data:image/png;base64,{''.join(data['image/png']).strip()})"
     return f"```text\n{''.join(data['text/plain']).rstrip()}\n```"

@@ -93,6 +93,8 @@ def test_it_tells_truth_beside_estimate_and_where_the_dashboard_is(run, tmp_path
     monkeypatch.setattr(browser, "find", lambda: None)
     result = run("demo", "--people", 200, "--seed", 1, "--out", tmp_path, "--leave")
     assert "the crowd answers it (180)" in result.stderr
+    survey_is_told = result.output.index("contain the truth")
+    assert survey_is_told < result.output.index("everybody sends how long they slept")
     text = result.stdout
     expected = (
         "truth",

@@ -120,6 +120,8 @@ def test_what_is_refused_says_where_and_leaves_its_exit_code(run, folder, sql, t
     refused = run("sql", sql, "--task", task, "--data", folder)
     assert (refused.exit_code, refused.stdout) == (code, "")
     assert words in refused.stderr
+    as_json = run("sql", sql, "--task", task, "--data", folder, "--json")
+    assert json.loads(as_json.stderr)["exit_code"] == code  # and nothing beside the document
 
 
 def test_the_caret_stands_under_its_column_whatever_is_before_it():

@@ -26,7 +26,7 @@ from sottovoce.collector.intake import Intake
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.errors import UnavailableError
 from sottovoce.tasks.round import Round
-from sottovoce.web.group_commit import MESSAGES_AT_ONCE
+from sottovoce.web import group_commit
 from sottovoce.web.problems import RequestError
 
 
@@ -216,7 +216,8 @@ def test_more_than_may_wait_is_turned_away_at_once(store, collector, intake):
     assert intake.waiting == 0
 
 
-def test_a_transaction_has_an_end_however_much_is_waiting(store, collector, intake):
+def test_a_transaction_has_an_end_however_much_is_waiting(store, collector, intake, monkeypatch):
+    monkeypatch.setattr(group_commit, "MESSAGES_AT_ONCE", 4_000)
     found, task = collector.find("count"), counting()
 
     async def run():
@@ -225,7 +226,7 @@ def test_a_transaction_has_an_end_however_much_is_waiting(store, collector, inta
 
     outcomes = asyncio.run(run())
     assert sum(one.accepted for one in outcomes) == 24 * 200
-    assert store.groups == [200, MESSAGES_AT_ONCE, 600]
+    assert store.groups == [200, 4_000, 600]
 
 
 def test_a_request_that_went_away_is_stored_and_holds_up_nobody(store, collector, intake):

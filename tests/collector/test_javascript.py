@@ -15,7 +15,7 @@ from sottovoce.web.problem_response import respond
 @pytest.fixture(scope="module")
 def client():
     async def refused(request, error):
-        return respond(error)
+        return respond(error, "")
 
     handlers = {SottovoceError: refused}
     with TestClient(Starlette(routes=javascript.routes(), exception_handlers=handlers)) as client:

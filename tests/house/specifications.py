@@ -76,7 +76,6 @@ SPECIFIED_BY = {
     "lab/experiments/figures/xu.py": "papers/test_figures.py",
     "lab/experiments/wang_chapter3/error_laws.py": "papers/test_wang_chapter3_experiments.py",
     "lab/experiments/wang_chapter4/long_values.py": "papers/test_wang_chapter4_experiments.py",
-    "lab/experiments/wang_chapter6/classification.py": "papers/test_wang_chapter6.py",
     "lab/experiments/wang_chapter6/marginal_errors.py": "papers/test_wang_chapter6.py",
     "lab/experiments/wang_chapter7/box_errors.py": "papers/test_wang_chapter7.py",
     "lab/experiments/xu/range_errors.py": "papers/test_xu_single.py",

@@ -50,13 +50,17 @@ def test_the_page_about_poisoning_runs(tmp_path, monkeypatch, capsys):
     rows = {row["value"]: row for row in scope["outcome"].at(0.95, fakes=0.05).rows()}
     assert not rows["lynx"]["low"] <= 0 <= rows["lynx"]["high"]
     assert rows["lynx"]["low_attacked"] <= 0 <= rows["lynx"]["high_attacked"]
+    promoted = {str(age) for age in scope["ages"]}
     before, after = (
-        sum(row["estimate"] for row in scope[name].rows() if row["value"] in scope["promoted"])
+        sum(row["estimate"] for row in scope[name]["age"].rows() if row["value"] in promoted)
         for name in ("before", "after")
     )
-    print(f"promoted songs: {before:.0f} before, {after:.0f} after")
+    said = capsys.readouterr().out
+    print(f"promoted ages: {before:.0f} before, {after:.0f} after")
     assert after < 0.2 * before
-    assert "if up to 5 % of the reports were false" in capsys.readouterr().out
+    assert "if up to 5 % of the reports were false" in said
+    (printed,) = blocks("poisoning.md", "text")
+    assert said.endswith(printed)
 
 
 @pytest.mark.parametrize(

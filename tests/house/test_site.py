@@ -110,12 +110,37 @@ def test_a_notebook_prints_what_it_shows(path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "agg")
     kept = json.loads(path.read_text(encoding="utf-8"))
     for before, after in zip(kept["cells"], script("notebooks").run(kept)["cells"], strict=True):
-        texts = [
-            [output["text"] for output in cell.get("outputs", []) if "text" in output]
-            for cell in (before, after)
-        ]
-        assert texts[0] == texts[1]
+        assert shown(before) == shown(after)
         assert len(before.get("outputs", [])) == len(after.get("outputs", []))
+
+
+def shown(cell):
+    """Return what a cell prints, and its value as HTML; pictures differ between machines."""
+    outputs = cell.get("outputs", [])
+    printed = [output["text"] for output in outputs if "text" in output]
+    return printed, [output["data"].get("text/html") for output in outputs if "data" in output]
+
+
+def test_the_notebooks_show_what_analysts_use():
+    """Values as HTML, a collector elsewhere, and pictures in axes of one's own."""
+    cells = [cell for path in NOTEBOOKS for cell in json.loads(path.read_text())["cells"]]
+    source = "\n".join("".join(cell["source"]) for cell in cells)
+    assert "sv.Collector(" in source
+    assert ".plot(ax=" in source
+    assert any(
+        "<table>" in line for cell in cells for html in shown(cell)[1] for line in html or ()
+    )
+
+
+def test_the_value_of_a_cell_is_shown_as_html():
+    class Shown:
+        def _repr_html_(self):
+            return "<b>7</b>"
+
+    notebooks = script("notebooks")
+    for source, html in (("print(1)\nvalue", [["<b>7</b>"]]), ("value; 3", []), ("x = value", [])):
+        outputs = notebooks.outputs({"source": [source]}, {"value": Shown()})
+        assert shown({"outputs": outputs})[1] == html
 
 
 def test_the_dependencies_of_the_site_are_locked_apart():

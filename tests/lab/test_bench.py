@@ -32,6 +32,7 @@ from sottovoce.mechanisms.oue import OUE
 
 FIELDS = {"topic", "name", "figure", "unit", "against", "ratio", "goal", "met"}
 TINY = 1e-4
+LONG_TOPICS = ("collecting", "discovery", "shuffling")
 
 
 @pytest.fixture(autouse=True)
@@ -43,8 +44,13 @@ def once(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "topic", [topic for topic in TOPICS if topic not in ("spark", "starting")]
-)  # which start a cluster, and compile every kernel
+    "topic",
+    [
+        pytest.param(topic, marks=pytest.mark.papers) if topic in LONG_TOPICS else topic
+        for topic in TOPICS
+        if topic not in ("spark", "starting")  # which start a cluster, and compile every kernel
+    ],
+)
 def test_a_topic_runs_and_its_rows_have_the_documented_fields(topic, capsys):
     rows = run(topic, json=True, scale=TINY)
     assert json.loads(capsys.readouterr().out) == rows

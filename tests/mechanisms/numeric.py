@@ -4,15 +4,16 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
+import pytest
 
-from sottovoce.lab.checks import FIVE_SIGMA, ScriptedRng
+from sottovoce.lab.checks import (
+    CONTRACT_CHECKS,
+    FIVE_SIGMA,
+    ScriptedRng,
+    epsilon_is_spent_whole,
+)
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths.exact import UNIT
-
-
-def exact_means(mechanism):
-    """The mean number of every index of a window mechanism, every draw of its randomiser listed."""
-    return [_exact_mean(mechanism, value) for value in range(mechanism.size)]
 
 
 def moments_are_as_stated(mechanism):
@@ -23,6 +24,30 @@ def moments_are_as_stated(mechanism):
     np.testing.assert_allclose(means, mechanism.points(values), atol=1e-12 * np.abs(numbers).max())
     spread = numbers**2 @ chances - means**2
     np.testing.assert_allclose(mechanism.variance(values), spread, rtol=1e-11, atol=1e-12)
+
+
+# What every mechanism for numbers must pass.
+NUMERIC_CHECKS = (*CONTRACT_CHECKS, epsilon_is_spent_whole, moments_are_as_stated)
+
+
+def every_numeric_check(mechanisms):
+    """Parametrise a test by mechanisms, and by the checks that each of them must pass."""
+
+    def parametrised(test):
+        by_check = pytest.mark.parametrize(
+            "check", NUMERIC_CHECKS, ids=lambda check: check.__name__
+        )
+        by_mechanism = pytest.mark.parametrize(
+            "mechanism", mechanisms, ids=lambda mechanism: mechanism.key
+        )
+        return by_mechanism(by_check(test))
+
+    return parametrised
+
+
+def exact_means(mechanism):
+    """The mean number of every index of a window mechanism, every draw of its randomiser listed."""
+    return [_exact_mean(mechanism, value) for value in range(mechanism.size)]
 
 
 def numbers_are_unbiased(mechanism, users=200_000):

@@ -5,13 +5,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mechanisms.numeric import exact_means, numbers_are_unbiased, the_mean_is_found
+from mechanisms.numeric import (
+    every_numeric_check,
+    exact_means,
+    numbers_are_unbiased,
+    the_mean_is_found,
+)
 from sottovoce.errors import CodecError, NoDataError, ParameterError
 from sottovoce.lab.checks import (
-    CONTRACT_CHECKS,
     RecordedRng,
     ScriptedRng,
-    epsilon_is_spent_whole,
     samples_follow_the_likelihood,
 )
 from sottovoce.maths.exact import UNIT
@@ -20,12 +23,7 @@ from sottovoce.mechanisms.duchi import Duchi
 SMALL = [Duchi(epsilon, size) for epsilon in (0.1, 1.0, 4.0) for size in (2, 5, 8, 17)]
 
 
-@pytest.mark.parametrize(
-    "mechanism", SMALL, ids=lambda mechanism: f"{mechanism.epsilon}-{mechanism.size}"
-)
-@pytest.mark.parametrize(
-    "check", [*CONTRACT_CHECKS, epsilon_is_spent_whole], ids=lambda check: check.__name__
-)
+@every_numeric_check(SMALL)
 def test_contract(check, mechanism):
     check(mechanism)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mechanisms.numeric import (
+    every_numeric_check,
     exact_means,
     moments_are_as_stated,
     numbers_are_unbiased,
@@ -13,10 +14,8 @@ from mechanisms.numeric import (
 )
 from sottovoce.errors import CodecError, ParameterError
 from sottovoce.lab.checks import (
-    CONTRACT_CHECKS,
     RecordedRng,
     ScriptedRng,
-    epsilon_is_spent_whole,
     samples_follow_the_likelihood,
 )
 from sottovoce.maths.exact import UNIT
@@ -31,27 +30,13 @@ SMALL += [Piecewise(1.0, 9, cells=12, window=window) for window in (1, 7, 11)]
 FINE = Piecewise(1.0, 4097)
 
 
-@pytest.mark.parametrize(
-    "mechanism",
-    SMALL,
-    ids=lambda mechanism: (
-        f"{mechanism.epsilon}-{mechanism.size}-{mechanism.cells}-{mechanism.window}"
-    ),
-)
-@pytest.mark.parametrize(
-    "check", [*CONTRACT_CHECKS, epsilon_is_spent_whole], ids=lambda check: check.__name__
-)
+@every_numeric_check(SMALL)
 def test_contract(check, mechanism):
     check(mechanism)
 
 
-@pytest.mark.parametrize(
-    "mechanism",
-    [*SMALL, FINE],
-    ids=lambda mechanism: f"{mechanism.epsilon}-{mechanism.size}-{mechanism.cells}",
-)
-def test_mean_and_variance_by_enumeration(mechanism):
-    moments_are_as_stated(mechanism)
+def test_mean_and_variance_of_a_finer_grid_by_enumeration():
+    moments_are_as_stated(FINE)
 
 
 @pytest.mark.parametrize(

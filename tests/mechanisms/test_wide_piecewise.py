@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from mechanisms.numeric import (
+    every_numeric_check,
     exact_means,
-    moments_are_as_stated,
     numbers_are_unbiased,
     the_mean_is_found,
     variances,
 )
 from sottovoce.errors import ParameterError
-from sottovoce.lab.checks import CONTRACT_CHECKS, RecordedRng, epsilon_is_spent_whole
+from sottovoce.lab.checks import RecordedRng
 from sottovoce.mechanisms.hybrid import Hybrid
 from sottovoce.mechanisms.piecewise import Piecewise
 from sottovoce.mechanisms.wide_hybrid import wide_hybrid
@@ -28,16 +28,7 @@ SMALL = [
 FINE = 2049  # a grid with ends and middle
 
 
-@pytest.mark.parametrize(
-    "mechanism",
-    SMALL,
-    ids=lambda mechanism: f"{mechanism.epsilon}-{mechanism.size}-{mechanism.cells}",
-)
-@pytest.mark.parametrize(
-    "check",
-    [*CONTRACT_CHECKS, epsilon_is_spent_whole, moments_are_as_stated],
-    ids=lambda check: check.__name__,
-)
+@every_numeric_check(SMALL)
 def test_contract(check, mechanism):
     check(mechanism)
 

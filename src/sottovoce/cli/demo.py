@@ -15,9 +15,7 @@ from sottovoce.cli.output import as_json, coverage, print_json, seed, stages, ta
 from sottovoce.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from sottovoce.lab.demonstration import Demonstration, Hosted
+    from sottovoce.lab.demonstration import DemonstratedRest, DemonstratedSurvey, Hosted
     from sottovoce.lab.shuffled_demonstration import ShuffledDemonstration
 
 _SHOWN = 10  # rows of a table
@@ -65,99 +63,113 @@ class DemoOptions:
 def command(seed: int | None, *, as_json: bool, **options: Any) -> None:
     """Let invented people answer a collector over HTTP; print truth and estimates."""
     from sottovoce.engine.warming import start_warming
-    from sottovoce.lab.demonstration import demonstrate, hosted
+    from sottovoce.lab.demonstration import Invented, demonstrate_rest, demonstrate_survey, hosted
     from sottovoce.lab.demonstration_folder import prepare
 
     start_warming()
     given = group_of(DemoOptions, options)
     stay = sys.stdout.isatty() and not as_json if given.stay is None else given.stay
+    invented = Invented(given.people, given.epsilon, seed or 0)
     with hosted(prepare(given.out)) as host:
         with stages(visible=not as_json) as seen:
-            shown = demonstrate(host, given.people, given.epsilon, seed or 0, seen)
-        written = _write(shown, given.out)
+            survey = demonstrate_survey(host, invented, seen)
+        if not as_json:
+            _tell_survey(survey)
+        with stages(visible=not as_json) as seen:
+            rest = demonstrate_rest(host, invented, seen)
+        written = _write(survey, rest, given.out)
         if as_json:
-            print_json({**_facts(shown), "files": [str(path) for path in written]})
+            facts = {**_facts(survey, rest), "files": [str(path) for path in written]}
+            print_json(facts)
         else:
-            _tell(shown, host, written, stay=stay)
+            _tell_rest(rest, written)
+            _point(host, stay=stay)
         if stay:
             _wait(host)
 
 
-def _facts(shown: "Demonstration") -> dict[str, Any]:
+def _facts(survey: "DemonstratedSurvey", rest: "DemonstratedRest") -> dict[str, Any]:
     """Return the summary as plain data."""
+    senders = survey.senders
     return {
-        "people": shown.people,
-        "epsilon": shown.survey.epsilon,
-        "odds_factor": exp(shown.survey.epsilon),
-        "seconds": round(shown.seconds, 3),
-        "answered": {"devices": shown.devices, "page": shown.in_page, "crowd": shown.crowd},
-        "note": shown.note,
-        "covered": shown.compared.covered,
-        "intervals": shown.compared.intervals,
-        "report_bytes": shown.survey.opening.width,
-        "message_bytes": len(shown.message),
-        "example_message": shown.message.hex(),
-        "questions": [part.to_dict() for part in shown.compared.parts],
-        "numbers": shown.sleep_compared.parts[0].rows(),
-        "shuffled": _shuffled_facts(shown),
+        "people": senders.people,
+        "epsilon": survey.task.epsilon,
+        "odds_factor": exp(survey.task.epsilon),
+        "seconds": round(survey.seconds, 3),
+        "answered": {"devices": senders.devices, "page": senders.in_page, "crowd": senders.crowd},
+        "note": senders.note,
+        "covered": survey.compared.covered,
+        "intervals": survey.compared.intervals,
+        "report_bytes": survey.task.opening.width,
+        "message_bytes": len(senders.message),
+        "example_message": senders.message.hex(),
+        "questions": [part.to_dict() for part in survey.compared.parts],
+        "numbers": rest.sleep_compared.parts[0].rows(),
+        "shuffled": _shuffled_facts(rest.shuffled),
     }
 
 
-def _shuffled_facts(shown: "Demonstration") -> dict[str, Any] | None:
-    if shown.shuffled is None:
+def _shuffled_facts(shuffled: "ShuffledDemonstration | None") -> dict[str, Any] | None:
+    if shuffled is None:
         return None
     return {
-        "people": shown.shuffled.people,
-        "seconds": round(shown.shuffled.seconds, 3),
-        "guarantee": shown.shuffled.answer.guarantee.to_dict(),
-        "question": shown.shuffled.compared.parts[0].to_dict(),
+        "people": shuffled.people,
+        "seconds": round(shuffled.seconds, 3),
+        "guarantee": shuffled.answer.guarantee.to_dict(),
+        "question": shuffled.compared.parts[0].to_dict(),
     }
 
 
-def _write(shown: "Demonstration", out: Path) -> list[Path]:
+def _write(survey: "DemonstratedSurvey", rest: "DemonstratedRest", out: Path) -> list[Path]:
     from sottovoce.wire import codec
 
     task = out / "task.json"
     answer = out / "answer.json"
-    task.write_text(codec.canonical(codec.document(shown.survey)), encoding="utf-8")
-    answer.write_text(shown.answers.to_json(), encoding="utf-8")
+    task.write_text(codec.canonical(codec.document(survey.task)), encoding="utf-8")
+    answer.write_text(survey.answers.to_json(), encoding="utf-8")
     try:
-        return [*_draw(shown, out), answer, task]
+        return [*_draw(survey, rest, out), answer, task]
     except MissingExtraError as error:
         warn(f"no figures: {error}")
         return [answer, task]
 
 
-def _draw(shown: "Demonstration", out: Path) -> list[Path]:
+def _draw(survey: "DemonstratedSurvey", rest: "DemonstratedRest", out: Path) -> list[Path]:
     """Draw all answers, one of them both raw and consistent, and the density of the number."""
     from sottovoce.answers.chart import beside
 
-    survey = out / "survey.png"
+    every_question = out / "survey.png"
     consistent = out / "consistent.png"
     sleep = out / "sleep.png"
-    truths = {part.part.name: part.truth for part in shown.compared.parts}
-    shown.answers.plot(survey, truth=truths)
-    dish: Any = shown.answers.questions()["favourite dish"]
+    truths = {part.part.name: part.truth for part in survey.compared.parts}
+    survey.answers.plot(every_question, truth=truths)
+    dish: Any = survey.answers.questions()["favourite dish"]
     beside(dish, consistent, truths["favourite dish"])
-    shown.sleep.plan.draw(sleep, shown.hours, shown.slept)
-    return [survey, consistent, sleep]
+    rest.sleep.plan.draw(sleep, rest.hours, rest.slept)
+    return [every_question, consistent, sleep]
 
 
-def _tell(shown: "Demonstration", host: "Hosted", written: list[Path], *, stay: bool) -> None:
+def _tell_survey(survey: "DemonstratedSurvey") -> None:
+    """Print the answers to the survey beside the truth, while other people go on answering."""
     from rich.console import Console
 
     console = Console(highlight=False)
-    console.print("\n" + _who(shown) + "\n")
-    for part in shown.compared.parts:
+    console.print("\n" + _who(survey) + "\n")
+    for part in survey.compared.parts:
         console.print(table(part, _SHOWN), "")
-    console.print(f"{coverage(shown.compared)}.\n")
-    console.print(table(shown.sleep_compared.parts[0], _SHOWN), "")
-    console.print(_byte_path(shown) + "\n")
-    if shown.shuffled is not None:
-        console.print(table(shown.shuffled.compared.parts[0], _SHOWN))
-        console.print(_shuffled_text(shown.shuffled) + "\n")
+    console.print(f"{coverage(survey.compared)}.\n")
+    console.print(_byte_path(survey) + "\n")
+
+
+def _tell_rest(rest: "DemonstratedRest", written: list[Path]) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    console.print("", table(rest.sleep_compared.parts[0], _SHOWN), "")
+    if rest.shuffled is not None:
+        console.print(table(rest.shuffled.compared.parts[0], _SHOWN))
+        console.print(_shuffled_text(rest.shuffled) + "\n")
     console.print("Look at: " + "  ".join(map(str, written)), soft_wrap=True)
-    _point(console, host, stay=stay)
 
 
 def _shuffled_text(shuffled: "ShuffledDemonstration") -> str:
@@ -166,20 +178,27 @@ def _shuffled_text(shuffled: "ShuffledDemonstration") -> str:
     return "\n".join([f"{first} of its own.", *shuffled.answer.guarantee.lines()])
 
 
-def _who(shown: "Demonstration") -> str:
+def _who(survey: "DemonstratedSurvey") -> str:
     """Return a text about who answered, and how."""
-    ways = [f"{shown.devices:,} on devices of their own (Python)", f"{shown.crowd:,} in batches"]
-    if shown.in_page:
-        ways.insert(1, f"{shown.in_page:,} in a page in Chromium (JavaScript)")
-    people = f"{shown.people:,} invented people answered one question each"
-    asked = f"{people}, at epsilon {shown.survey.epsilon:g}"
-    note = f"\n({shown.note})" if shown.note else ""
-    done = f"Collected, sealed and decoded in {shown.seconds:.1f} s.{note}"
+    senders = survey.senders
+    ways = [
+        f"{senders.devices:,} on devices of their own (Python)",
+        f"{senders.crowd:,} in batches",
+    ]
+    if senders.in_page:
+        ways.insert(1, f"{senders.in_page:,} in a page in Chromium (JavaScript)")
+    people = f"{senders.people:,} invented people answered one question each"
+    asked = f"{people}, at epsilon {survey.task.epsilon:g}"
+    note = f"\n({senders.note})" if senders.note else ""
+    done = f"Collected, sealed and decoded in {survey.seconds:.1f} s.{note}"
     return f"{asked}, over HTTP: {', '.join(ways)}.\n{done}"
 
 
-def _point(console: "Console", host: "Hosted", *, stay: bool) -> None:
+def _point(host: "Hosted", *, stay: bool) -> None:
     """Print the address of the dashboard, or how to start it again."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
     if stay:
         console.print(
             f"\nDashboard: {host.url}   token: {host.token}   stop: Ctrl-C", soft_wrap=True
@@ -209,11 +228,11 @@ def _wait(host: "Hosted") -> None:
         click.echo("stopped")
 
 
-def _byte_path(shown: "Demonstration") -> str:
+def _byte_path(survey: "DemonstratedSurvey") -> str:
     """Return a text about what left a device, and how little it reveals."""
-    message = shown.message
-    width = shown.survey.opening.width
-    odds = exp(shown.survey.epsilon)
+    message = survey.senders.message
+    width = survey.task.opening.width
+    odds = exp(survey.task.epsilon)
     after = _GUESS * odds / (1 - _GUESS + _GUESS * odds)
     sentences = (
         f"A message has {len(message)} bytes: a report of {width} in an envelope of "

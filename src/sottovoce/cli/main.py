@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import click
 
 from sottovoce import __version__
+from sottovoce.core.located import LocatedError
 from sottovoce.errors import MissingExtraError, SottovoceError
 
 COMMANDS = (
@@ -55,6 +56,10 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except LocatedError as error:
+            if not ctx.meta[_JSON]:
+                click.echo(error.caret, err=True)
+            _fail(ctx, str(error), error.exit_code)
         except SottovoceError as error:
             _fail(ctx, str(error), error.exit_code)
         except ModuleNotFoundError as error:

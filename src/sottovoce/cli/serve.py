@@ -42,7 +42,8 @@ from sottovoce.cli.server_options import SECONDS, listening, stopping
 @click.option(
     "--query-seconds",
     type=SECONDS,
-    help="Seconds that a query in SQL may wait, and again that it may run.  [default: 60]",
+    help="Seconds that a query in SQL may wait, and again that it may run, and that a request waits"
+    " for a large answer.  [default: 60]",
 )
 @click.option(
     "--logs",

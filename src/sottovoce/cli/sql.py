@@ -1,7 +1,5 @@
 """``sottovoce sql``: a query to a task about tables, answered with intervals."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +8,7 @@ import click
 from sottovoce.cli.collector_options import any_collector, opened, remote
 from sottovoce.cli.completion import task_names
 from sottovoce.cli.output import as_json, print_json
-from sottovoce.errors import NoDataError, ParameterError
+from sottovoce.errors import NoDataError
 
 if TYPE_CHECKING:
     from sottovoce.collector.queries import Released
@@ -63,7 +61,7 @@ def command(query: str, task: str, *, as_json: bool, **options: Any) -> None:
     from sottovoce.plans.tables.result import Explanation
 
     request = QueryRequest(query, options["level"], options["users"], options["fakes"])
-    with opened(options["data"], options["database"]) as collector, pointing():
+    with opened(options["data"], options["database"]) as collector:
         answer = answered(collector, collector.find(task), request)
     if not isinstance(answer, Explanation):
         _write(answer, options["csv_path"], options["plot_path"])
@@ -89,19 +87,6 @@ def _show_remote(query: str, task: str, options: dict[str, Any], *, as_json: boo
         from sottovoce.plans.tables.result import Explanation
 
         click.echo(str(Explanation(answer.content)))
-
-
-@contextmanager
-def pointing() -> Iterator[None]:
-    """Show the position in a query that an error is about, where the error knows it."""
-    try:
-        yield
-    except ParameterError as error:
-        from sottovoce.sql.errors import QueryError
-
-        if isinstance(error, QueryError):
-            click.echo(error.caret, err=True)
-        raise
 
 
 def _write(answer: "Released", csv_path: Path | None, plot_path: Path | None) -> None:

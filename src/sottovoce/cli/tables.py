@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from sottovoce.cli.output import print_json
-from sottovoce.cli.sql import pointing
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -116,8 +115,7 @@ class QueryRehearsal:
         truth = Truth(domain, domain.indices(held))
         answers = []
         for text in queries or _counts(domain):
-            with pointing():
-                query = read(text, domain)
+            query = read(text, domain)
             if shown.level != DEFAULT_LEVEL:
                 query = replace(query, options=replace(query.options, confidence=shown.level))
             if query.explain:

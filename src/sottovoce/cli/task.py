@@ -75,13 +75,11 @@ def check(file: Path, *, users: int | None, queries: tuple[str, ...], as_json: b
     Prints the statement that people will read, the expected error, the price, what one false report
     can do, and concerns.
     """
-    from sottovoce.cli.sql import pointing
     from sottovoce.collector import taskfile
     from sottovoce.collector.task_check import TaskCheck
 
     task = taskfile.read(task_text(file), toml=file.suffix == ".toml")
-    with pointing():
-        checked = TaskCheck.of(task, users, queries)
+    checked = TaskCheck.of(task, users, queries)
     if as_json:
         print_json(checked.to_dict())
     else:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import lru_cache, partial
 from typing import NamedTuple
 
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sottovoce.collector import wire
@@ -52,11 +53,11 @@ class Uploading:
         try:
             media_type, body = await self._take(name, scope, receive)
         except SottovoceError as error:
-            await respond(error)(scope, receive, send)
+            await self._problem(error)(scope, receive, send)
             return
         except Exception:
             _log.exception("upload")
-            await respond(SottovoceError())(scope, receive, send)
+            await self._problem(SottovoceError())(scope, receive, send)
             return
         headers = _headers(media_type, body)
         await send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -91,13 +92,24 @@ class Uploading:
         try:
             types = _MediaTypes.of(self._checked_headers(scope))
             upload = self._paid(types, body, scope)
-            done = partial(_reply, types.answered, answer)
+            done = partial(self._reply, types.answered, answer)
             self._api.intake.offer_messages(published, upload.reports, upload.tokens, done)
         except SottovoceError as error:
-            answer(Reply.of(respond(error)))
+            answer(Reply.of(self._problem(error)))
         except Exception:
             _log.exception("upload")
-            answer(Reply.of(respond(SottovoceError())))
+            answer(Reply.of(self._problem(SottovoceError())))
+
+    def _reply(self, media_type: str, answer: Answer, result: Result) -> None:
+        """Answer an upload with what became of it."""
+        if isinstance(result, SottovoceError):
+            answer(Reply.of(self._problem(result)))
+            return
+        body = _ENCODERS[media_type](result)
+        answer(Reply(200, _headers(media_type, body), body))
+
+    def _problem(self, error: SottovoceError) -> Response:
+        return respond(error, self._api.settings.root_path)
 
     def _checked_headers(self, scope: Scope) -> dict[bytes, bytes]:
         """Return the headers of a request, or refuse it because of the page that it is from."""
@@ -133,15 +145,6 @@ class _MediaTypes(NamedTuple):
 def _types(content_type: bytes, accepted: bytes) -> _MediaTypes:
     sent = uploads.media_type(content_type.decode("latin-1"))
     return _MediaTypes(sent, uploads.answer_type(accepted.decode("latin-1"), sent))
-
-
-def _reply(media_type: str, answer: Answer, result: Result) -> None:
-    """Answer an upload with what became of it."""
-    if isinstance(result, SottovoceError):
-        answer(Reply.of(respond(result)))
-        return
-    body = _ENCODERS[media_type](result)
-    answer(Reply(200, _headers(media_type, body), body))
 
 
 def _headers(media_type: str, body: bytes) -> Headers:

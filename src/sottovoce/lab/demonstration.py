@@ -1,6 +1,7 @@
 """The whole path on invented people, with the truth beside the answers.
 
-The collector is a real one, and real clients send over HTTP.
+The collector is a real one, and real clients send over HTTP.  The survey comes first, and its
+answer is there before the other collections begin.
 """
 
 import json
@@ -17,12 +18,15 @@ from sottovoce.answers.outcome import Outcome
 from sottovoce.arrays import Floats
 from sottovoce.client.device import Device
 from sottovoce.client.ledger import DiskLedger
+from sottovoce.client.remote_collector import RemoteCollector
 from sottovoce.client.transport import CollectorApi
 from sottovoce.collector import access
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.run import open_store
+from sottovoce.core.rng import Rng
 from sottovoce.errors import MismatchError, MissingExtraError, UnavailableError
 from sottovoce.lab import browser, crowd
+from sottovoce.lab.patience import Patience
 from sottovoce.lab.populations import residents
 from sottovoce.lab.shuffled_demonstration import ShuffledDemonstration, demonstrate_shuffled
 from sottovoce.lab.truth.compare import Comparison, compare, rehearse
@@ -36,7 +40,6 @@ from sottovoce.wire import codec
 DEVICES, PAGE = 1_000, 1_000  # people with a Python device, and people in a browser
 AT_ONCE = 1_000  # messages of the crowd in one request
 SHUFFLED = 5_000  # people whose messages pass two shufflers
-_PATIENCE = 600  # seconds until a round must be sealed: a busy machine compiles kernels slowly
 
 
 class Stages(Protocol):
@@ -69,28 +72,50 @@ class Hosted:
     process: "subprocess.Popen[str]"
 
 
-@dataclass(frozen=True, eq=False)
-class Demonstration:
-    """What happened: who answered how, and every answer beside the truth."""
+@dataclass(frozen=True)
+class Invented:
+    """How many people are invented, and what one answer may reveal at most."""
 
-    survey: Task
-    answers: Outcome
-    compared: Comparison
-    sleep: Task
-    slept: Outcome
-    hours: Floats
+    people: int
+    epsilon: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class Senders:
+    """How many people answered the survey in which way, and the message of one of them."""
+
     message: bytes
     devices: int
     in_page: int
     crowd: int
     note: str
-    seconds: float
-    shuffled: ShuffledDemonstration | None = None
 
     @property
     def people(self) -> int:
-        """Return how many people answered the survey."""
+        """Return how many people answered."""
         return self.devices + self.in_page + self.crowd
+
+
+@dataclass(frozen=True, eq=False)
+class DemonstratedSurvey:
+    """The survey: who answered how, and every answer beside the truth."""
+
+    task: Task
+    answers: Outcome
+    compared: Comparison
+    senders: Senders
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class DemonstratedRest:
+    """What follows the survey: how long everybody slept, and a question through two shufflers."""
+
+    sleep: Task
+    slept: Outcome
+    hours: Floats
+    shuffled: ShuffledDemonstration | None
 
     @property
     def sleep_compared(self) -> Comparison:
@@ -125,31 +150,68 @@ def hosted(folder: Path) -> Iterator[Hosted]:
             process.terminate()
 
 
-def demonstrate(
-    host: Hosted, people: int, epsilon: float, seed: int, stages: Stages | None = None
-) -> Demonstration:
-    """Run both collections to their answers."""
+def demonstrate_survey(
+    host: Hosted, invented: Invented, stages: Stages | None = None
+) -> DemonstratedSurvey:
+    """Run the survey to its answer."""
     stages = stages or UnobservedStages()
-    survey, sleep = _tasks(people, epsilon)
-    values = residents.people(people, seed)
-    hours = residents.sleep(people, seed)
+    values = residents.people(invented.people, invented.seed)
+    task = Task(
+        "survey",
+        Survey(residents.QUESTIONS),
+        invented.epsilon,
+        "Four questions, one of them to each person.",
+        collection=_collection(invented.people),
+    )
     with _collector(host.folder) as collector:
-        for task in (survey, sleep):
-            collector.create(codec.canonical(codec.document(task)), toml=False)
-            _appears(host, task.name)
+        _publish(host, collector, task)
         started = time.perf_counter()
-        sent = _survey(host, survey, values, stages)
-        stages.begin("everybody sends how long they slept", people)
-        _crowd(host, sleep, hours, stages)
-        stages.begin("the collector seals and decodes both collections", 2)
-        answers = _answer(host, collector, survey)
-        stages.advance(1)
-        slept = _answer(host, collector, sleep)
-        stages.advance(1)
+        senders = _survey(host, task, values, stages)
+        answers = _answer(host, collector, task, stages)
         seconds = time.perf_counter() - started
-        shuffled = _shuffled(host, collector, values["browser"], stages)
-    compared = compare(survey.plan, values, answers)
-    return Demonstration(survey, answers, compared, sleep, slept, hours, *sent, seconds, shuffled)
+    return DemonstratedSurvey(task, answers, compare(task.plan, values, answers), senders, seconds)
+
+
+def demonstrate_rest(
+    host: Hosted, invented: Invented, stages: Stages | None = None
+) -> DemonstratedRest:
+    """Run the other collections to their answers."""
+    stages = stages or UnobservedStages()
+    hours = residents.sleep(invented.people, invented.seed)
+    browsers = residents.people(invented.people, invented.seed)["browser"]
+    sleep = Task(
+        "hours of sleep",
+        Distribution(*residents.HOURS, 240),
+        invented.epsilon,
+        "How long did you sleep?",
+        collection=_collection(invented.people),
+    )
+    with _collector(host.folder) as collector:
+        _publish(host, collector, sleep)
+        stages.begin("everybody sends how long they slept", invented.people)
+        _crowd(host, crowd.messages(sleep, hours), sleep, stages)
+        slept = _answer(host, collector, sleep, stages)
+        shuffled = _shuffled(host, collector, browsers, stages)
+    return DemonstratedRest(sleep, slept, hours, shuffled)
+
+
+def answered(host: Hosted, task: Task, values: Any, rng: Rng | None = None) -> Outcome:
+    """Publish a task, let as many people answer as its quota asks for, and return the answer."""
+    with _collector(host.folder) as collector:
+        _publish(host, collector, task)
+        _crowd(host, crowd.messages(task, values, rng=rng), task, UnobservedStages())
+        answer = _answer(host, collector, task, UnobservedStages())
+    remote = RemoteCollector(host.url, host.token)
+
+    def served() -> bool | None:
+        return True if remote.status(task.name)["state"] == "finished" else None
+
+    Patience().until(served, "the collector does not serve the answer")
+    return answer
+
+
+def _collection(people: int) -> Collection:
+    return Collection(quota=people, grace=0, minimum=min(50, people))
 
 
 def _shuffled(
@@ -165,25 +227,7 @@ def _shuffled(
     return demonstrate_shuffled(host.url, collector, chosen, stages.advance)
 
 
-def _tasks(people: int, epsilon: float) -> tuple[Task, Task]:
-    settings = Collection(quota=people, grace=0, minimum=min(50, people))
-    survey = Survey(residents.QUESTIONS)
-    sleep = Distribution(*residents.HOURS, 240)
-    return (
-        Task(
-            "survey",
-            survey,
-            epsilon,
-            "Four questions, one of them to each person.",
-            collection=settings,
-        ),
-        Task("hours of sleep", sleep, epsilon, "How long did you sleep?", collection=settings),
-    )
-
-
-def _survey(
-    host: Hosted, task: Task, values: dict[str, Any], stages: Stages
-) -> tuple[bytes, int, int, int, str]:
+def _survey(host: Hosted, task: Task, values: dict[str, Any], stages: Stages) -> Senders:
     """Let everybody answer: some on devices, some in a page, the crowd all at once."""
     columns = [list(column) for column in values.values()]
     people = len(columns[0])
@@ -203,8 +247,8 @@ def _survey(
     first = devices + in_page
     others = {name: column[first:] for name, column in zip(values, columns, strict=True)}
     stages.begin("the crowd answers it", people - first)
-    _crowd(host, task, others, stages)
-    return message, devices, in_page, people - first, note
+    _crowd(host, crowd.messages(task, others), task, stages)
+    return Senders(message, devices, in_page, people - first, note)
 
 
 def _record(values: dict[str, Any], index: int) -> dict[str, Any]:
@@ -227,8 +271,7 @@ def _devices(host: Hosted, name: str, records: Sequence[dict[str, Any]], stages:
     return message
 
 
-def _crowd(host: Hosted, task: Task, values: Any, stages: Stages) -> None:
-    messages = crowd.messages(task, values)
+def _crowd(host: Hosted, messages: Sequence[bytes], task: Task, stages: Stages) -> None:
     remote = CollectorApi(host.url)
     for start in range(0, len(messages), AT_ONCE):
         receipt = remote.send(task.name, messages[start : start + AT_ONCE])
@@ -237,26 +280,32 @@ def _crowd(host: Hosted, task: Task, values: Any, stages: Stages) -> None:
         stages.advance(receipt.accepted)
 
 
-def _appears(host: Hosted, name: str) -> None:
-    """Wait until the collector's own process has seen a task; it looks twice a second."""
-    for _ in range(10 * _PATIENCE):
+def _publish(host: Hosted, collector: Collector, task: Task) -> None:
+    """Publish a task and wait until the process of the collector has seen it, twice a second."""
+    collector.create(codec.canonical(codec.document(task)), toml=False)
+
+    def seen() -> Task | None:
         with suppress(MismatchError):
-            CollectorApi(host.url).task(name)
-            return
-        time.sleep(0.1)
-    raise UnavailableError("the collector does not publish its tasks")
+            CollectorApi(host.url).task(task.name)
+            return task
+        return None
+
+    Patience().until(seen, "the collector does not publish its tasks")
 
 
-def _answer(host: Hosted, collector: Collector, task: Task) -> Outcome:
+def _answer(host: Hosted, collector: Collector, task: Task, stages: Stages) -> Outcome:
     """Return the answer once the collector has sealed the round and finished."""
-    for _ in range(10 * _PATIENCE):
+    stages.begin("the collector seals and decodes", 1)
+
+    def finished() -> int | None:
         if host.process.poll() is not None:
             raise UnavailableError(f"the collector ended: see {host.folder / 'collector.log'}")
         collector.refresh()
-        if collector.find(task.name).record.finished is not None:
-            return collector.answer(task.name)
-        time.sleep(0.1)
-    raise UnavailableError("the collector did not finish in time")
+        return collector.find(task.name).record.finished
+
+    Patience().until(finished, "the collector did not finish in time")
+    stages.advance(1)
+    return collector.answer(task.name)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from sottovoce.collector.collector import Collector
 from sottovoce.errors import UnavailableError
 from sottovoce.lab import crowd, demonstration_folder
 from sottovoce.lab.hop_processes import HopPlace, round_sealing
+from sottovoce.lab.patience import Patience
 from sottovoce.lab.truth.compare import Comparison, compare
 from sottovoce.plans.frequencies.histogram import Histogram
 from sottovoce.plans.shuffled_settings import WantedShuffle, settle
@@ -28,7 +29,6 @@ CENTRAL = 1.0  # what the collector alone may learn
 DELTA = 1e-6
 HOPS = 2
 AT_ONCE = 1_000  # messages in one request
-_PATIENCE = 600  # seconds until the batch must have passed both hops
 
 Progress = Callable[[int], None]
 
@@ -104,9 +104,9 @@ def _send(url: str, task: Task, values: Sequence[str], progress: Progress) -> No
 
 
 def _answer(collector: Collector) -> Outcome:
-    for _ in range(10 * _PATIENCE):
+    def finished() -> int | None:
         collector.refresh()
-        if collector.find(NAME).record.finished is not None:
-            return collector.answer(NAME)
-        time.sleep(0.1)
-    raise UnavailableError("the batch did not pass the hops in time")
+        return collector.find(NAME).record.finished
+
+    Patience().until(finished, "the batch did not pass the hops in time")
+    return collector.answer(NAME)

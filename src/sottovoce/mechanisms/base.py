@@ -25,7 +25,8 @@ from sottovoce.accounting.blanket import Blanket
 from sottovoce.arrays import Bools, Floats, Ints, Longs, Reports, Values, grouped
 from sottovoce.core import settings
 from sottovoce.core.estimate import Estimate
-from sottovoce.core.fake_votes import FakeCount, FakeVotes
+from sottovoce.core.fake_count import FakeCount
+from sottovoce.core.fake_votes import FakeVotes
 from sottovoce.core.influence import (
     AnySetInfluence,
     Influence,

@@ -20,7 +20,8 @@ import numpy.typing as npt
 
 from sottovoce.arrays import Floats, Reports, Values, Words
 from sottovoce.core import settings
-from sottovoce.core.fake_votes import FakeCount, FakeVotes
+from sottovoce.core.fake_count import FakeCount
+from sottovoce.core.fake_votes import FakeVotes
 from sottovoce.core.noise import IndependentNoise
 from sottovoce.core.packing import below
 from sottovoce.core.plausibility import FALSE_ALARM, PairLaw, PlausibilityTest, PublicHash

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from plans.heavy_hitters.searches import asking, messages_of_few, settings_of
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.strings import Strings
 from sottovoce.engine.memory import batches_of
@@ -15,14 +16,6 @@ from sottovoce.lab.baselines.pem1 import pem1
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.maths.hashing import indices_of
 from sottovoce.tasks.question import Address
-
-
-def names(plan):
-    return f"{plan.domain}, {plan.top}, {plan.threshold}, {plan.groups}"
-
-
-def asking(plan, epsilon=2.0):
-    return sv.Task("what is frequent", plan, epsilon=epsilon)
 
 
 @pytest.mark.parametrize(
@@ -99,14 +92,12 @@ FEW = [
 ]
 
 
-@pytest.mark.parametrize("plan", FEW, ids=names)
+@pytest.mark.parametrize("plan", FEW, ids=settings_of)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_search_ends_where_direct_hashing_and_a_written_order_end(plan, seed):
-    """Forty people a group: equal estimates abound, so the order of equals counts at every step."""
+    """Equal estimates abound, so that the order of equals counts at every step."""
     task = asking(plan)
-    texts = isinstance(plan.domain, Strings)
-    values = ["a" if texts else 1] * (20 * plan.groups) + ["z" if texts else 2] * (20 * plan.groups)
-    messages = crowd.messages(task, values, rng=SeededRng(seed))
+    messages = messages_of_few(task, seed)
     wanted = searched(task, batches_of(task, task.opening, messages))
     answer = sv.answer(task, messages)
     assert answer.labels == tuple(label for label, _ in wanted)

@@ -1,0 +1,128 @@
+"""The pages that measuring scripts write: their rows, what growth is fitted to, and links.
+
+The scripts themselves take minutes to hours; these checks run nothing.
+"""
+
+import importlib
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sottovoce.lab.experiments.daily_reports import number, table
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+SQL_PAGE = DOCS / "evidence" / "sql-speed.md"
+
+
+@pytest.fixture
+def script(monkeypatch):
+    """Load a script by its name."""
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    return importlib.import_module
+
+
+def rounds(script, sizes, power=1.0, fixed=0.0):
+    """Rows of a task whose seconds grow with a power of the reports, beside a fixed cost."""
+    scale = script("scale")
+    row = scale.Measured("histogram", 1, 1 << 30, 1.0, 1.0, 1.0, 9.0, 9.0, 9.0, 1, 1)
+    rows = []
+    for size in sizes:
+        seconds = fixed + 1e-6 * size**power
+        times = dict.fromkeys(("seal_seconds", "step_seconds", "answer_seconds"), seconds)
+        rows.append(replace(row, reports=size, store_bytes=size, log_bytes=size, **times))
+    return rows
+
+
+def test_growth_is_fitted_to_large_sizes_and_says_to_how_many(script):
+    sizes = [10**6, 10**7, 3 * 10**7, 10**8]
+    rows = rounds(script, sizes, fixed=30.0)
+    page = script("scale").page(rows)
+    assert "(from 3 sizes, 10,000,000 to 100,000,000)" in page
+    growth = float(re.search(r"grows with the power ([\d.]+)", page)[1])
+    all_of_them = script("scale").exponent(rows, script("scale").seconds)
+    print(f"slope of three sizes {growth}, of all {all_of_them:.2f}")
+    assert all_of_them < growth < 1.0
+
+
+def test_two_large_sizes_are_not_enough(script):
+    page = script("scale").page(rounds(script, [10**6, 10**7, 10**8]))
+    assert "(from 3 sizes, 1,000,000 to 100,000,000)" in page
+    assert "power 1.00 of the reports" in page
+
+
+def test_a_row_of_before_has_no_figures_of_the_door(script):
+    old, new = rounds(script, [10**6, 10**7])
+    page = script("scale").page([old, replace(new, door_peak=512.0, slowest_check=0.0123)])
+    rows = table(page, "A histogram")
+    assert [row["peak door MiB"] for row in rows] == ["–", "512"]
+    assert [row["check ms"] for row in rows] == ["–", "12"]
+
+
+def taken(script, workers=0, collectors=0):
+    return script("door").Taken(workers, 10, 1000, 2.0, 0.5, 1.0, collectors, 0.5 * collectors)
+
+
+def test_the_processor_time_of_the_database_counts(script):
+    rows = [taken(script), taken(script, workers=1), taken(script, workers=1, collectors=2)]
+    page = script("door").page("7347ba3", rows)
+    assert "`python scripts/door.py 7347ba3 --database`" in page
+    assert [row["reports a processor second"] for row in table(page)] == ["2,000", "2,000"]
+    (shared,) = table(page, "On one PostgreSQL")
+    assert number(shared["reports a processor second"]) == 667  # 1,000 in 1.5 seconds
+    assert number(shared["µs of PostgreSQL a report"]) == 1000
+    assert "PostgreSQL" not in script("door").page("7347ba3", rows[:2])
+
+
+def form(page):
+    """The queries of a page about the speed of SQL, and whether its ratios are those of its
+    seconds.
+    """
+    rows = table(page)
+    consistent = True
+    for row in rows:
+        if not row["before / now"]:
+            continue
+        before, now = number(row["before s"]), number(row["now s"])
+        consistent &= abs(before / now - number(row["before / now"])) < 0.06 + 0.01 * before / now
+    return [row["query"] for row in rows], consistent
+
+
+@pytest.mark.skipif(not SQL_PAGE.exists(), reason="scripts/sql_before.py has not been run yet")
+def test_the_page_about_the_speed_of_sql_has_every_query(script):
+    """Write it anew with ``python scripts/sql_before.py 7347ba3``."""
+    names = [case.name for case in script("sql_before").CASES.values()]
+    text = SQL_PAGE.read_text(encoding="utf-8")
+    assert text.startswith("# The speed of SQL, before and after\n")
+    assert form(text) == (names, True)
+    assert re.search(r"one report of each of [\d,]+ people", text)
+    linked = [
+        path.name for path in DOCS.glob("*.md") if "evidence/sql-speed.md" in path.read_text()
+    ]
+    assert linked == ["sql.md"]
+
+
+def test_a_page_with_a_wrong_ratio_is_noticed(script):
+    sql = script("sql_before")
+    asked = sql.Asked("or", 8.0), sql.Asked("or", 2.0), sql.Asked("or", 1.0)
+    page = sql.page("7347ba3", 1000, [sql.Row("or", *asked)])
+    assert form(page) == (["16 conjunctions of 3 ranges in `OR`"], True)
+    assert form(page.replace("| 4.0 |", "| 5.0 |")) == (form(page)[0], False)
+
+
+def test_a_query_that_was_refused_has_a_reason_and_no_ratio(script):
+    sql = script("sql_before")
+    refused = sql.Asked("or", None, "the condition has too many parts")
+    row = sql.Row("or", refused, sql.Asked("or", 2.0), sql.Asked("or", 1.0))
+    (line,) = table(sql.page("7347ba3", 1000, [row]))
+    assert line["before s"] == "the condition has too many parts"
+    assert (line["before / now"], line["now / decode"]) == ("", "2.00")
+
+
+def test_the_page_of_deployment_states_no_speeds_of_its_own():
+    text = (DOCS / "deployment.md").read_text(encoding="utf-8")
+    (speed,) = re.findall(r"^\* \*\*Speed\*\*: (.*)$", text, re.MULTILINE)
+    assert "evidence/door.md" in speed
+    assert not re.search(r"\d", speed)
