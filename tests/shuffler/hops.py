@@ -1,6 +1,7 @@
 """A hop in this process with a clock of its own, shuffled tasks, and the messages of devices."""
 
 import os
+import threading
 from base64 import b64encode
 from contextlib import contextmanager
 from dataclasses import replace
@@ -85,8 +86,22 @@ def one_hop(folder, *, issuer=False, database="", **changes):
 
 @contextmanager
 def served_hop(hop):
-    """The application of a hop; nothing happens by itself, a test says when to advance."""
+    """The application of a hop after its own first turn; later turns come when a test says so.
+
+    A test that advances the hop during the first turn would find the lease taken, and nothing done.
+    """
+    advance, first_turn_ended = hop.advance, threading.Event()
+
+    def first_turn():
+        try:
+            advance()
+        finally:
+            first_turn_ended.set()
+
+    hop.advance = first_turn
     with TestClient(create_hop(hop), raise_server_exceptions=False) as client:
+        hop.advance = advance
+        assert first_turn_ended.wait(60), "the first turn of the hop did not end"
         yield client
 
 
