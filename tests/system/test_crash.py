@@ -49,6 +49,7 @@ SQLITE = {
         Kill("seal: some ids moved", 3),
         Kill("seal: all ids moved, rows are there", 1),
         Kill("seal: all ids moved, runs are there", 1),
+        Kill("seal: runs removed, still named", 1),
     ],
     "sealed, and finishing": [Kill("seal: committed", 2), Kill("finish: nothing stored", 1)],
 }

@@ -52,10 +52,21 @@ def fill(store):
         assert accept(store, singles(names)) == [["accepted"] * EACH]
 
 
-def wait_for_merges(store):
+def fill_slowly(store):
+    """As ``fill``, but so that all merges keep up: what is in runs is no accident."""
+    for names in NAMES:
+        accept(store, singles(names))
+        join_merges()
+
+
+def join_merges():
     for thread in threading.enumerate():
         if thread.name == "ids":
             thread.join()
+
+
+def wait_for_merges(store):
+    join_merges()
     accept(store, singles(ALL[:1]))
 
 
@@ -87,7 +98,7 @@ def check_whole(store, names=ALL):
 
 
 def test_runs_hold_the_rows_up_to_a_key_and_nothing_else(store, path):
-    fill(store)
+    fill_slowly(store)
     store.close()
     ((last_key,),) = rows(path, "select max(last_key) from id_runs")
     covered = rows(path, f"select ids from new_ids where key <= {last_key}")
@@ -181,6 +192,28 @@ def test_sealing_moves_the_ids_and_leaves_no_order(store, path):
     assert seen == sorted(map(report_id, ALL))
     assert accept(store, singles(ALL)) == [["duplicate"] * len(ALL)]
     assert accept(store, singles(["new"])) == [["too-late"]]
+
+
+def test_sealing_removes_the_file_of_a_merge_that_was_cut_off(store, path):
+    """A worker at the door died; the others went on, and nobody has pruned since."""
+    fill_slowly(store)
+    left = path.with_name("store.db.1-00ff.ids")
+    left.write_bytes(bytes(160))
+    close_round(store, sealed=True)
+    assert files(path) == []
+
+
+def test_a_sealed_round_whose_runs_are_gone_but_named_is_read_and_cleared(store, path):
+    """A crash came after the files had been removed and before their names were."""
+    fill(store)
+    close_round(store, sealed=True)
+    with Place("sqlite", str(path)).raw() as crashed:
+        crashed.execute("insert into id_runs values ('1-00ff', 1, 60, 300)")
+    assert accept(store, singles(ALL)) == [["duplicate"] * len(ALL)]
+    with Place("sqlite", str(path)).raw() as crashed:
+        crashed.execute("insert or ignore into id_runs values ('1-00ff', 1, 60, 300)")
+    store.clear_sealed()
+    assert rows(path, "select * from id_runs") == []
 
 
 def test_ids_in_a_row_are_sorted(store, path):

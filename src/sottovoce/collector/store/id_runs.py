@@ -189,6 +189,11 @@ class IdRuns:
         for path in set(self._files(f"{round_key}-*")) - named:
             path.unlink(missing_ok=True)
 
+    def remove_files(self, round_key: int) -> None:
+        """Remove all files of a round, named or not."""
+        for path in self._files(f"{round_key}-*"):
+            path.unlink(missing_ok=True)
+
     def rounds_with_files(self) -> set[int]:
         """Return the rounds of which there are files."""
         return {int(path.name.split(".")[-2].split("-")[0]) for path in self._files("*-*")}
@@ -238,11 +243,9 @@ def add_row(connection: sqlite3.Connection, round_key: int, ids: SortedIds) -> N
     connection.execute(_ADD_ROW, (round_key, ids.to_bytes()))
 
 
-def forget_runs(connection: sqlite3.Connection, round_key: int) -> list[Run]:
-    """Let no run of a round count any more, and return those that did."""
-    runs = _runs(connection, round_key)
+def forget_runs(connection: sqlite3.Connection, round_key: int) -> None:
+    """Let no run of a round count any more."""
     connection.execute("delete from id_runs where round = ?", (round_key,))
-    return runs
 
 
 def behind(connection: sqlite3.Connection, round_key: int) -> int:

@@ -280,12 +280,16 @@ class SqliteStore(SqliteFile, SqlStore, schemes=("sqlite",)):
                 time.sleep(_TURN_SECONDS)
 
     def _drop_new_ids(self, round_key: int) -> None:
-        """Erase the rows of ids of a round, and then its runs."""
+        """Erase the rows of ids of a round, then all its files, and last the names of its runs.
+
+        A crash in between leaves a name, so that this is done again.  Files without a name are
+        those of a merge that a crash cut off.
+        """
         while self._drop_some(round_key):
             time.sleep(_TURN_SECONDS)
+        self._id_runs.remove_files(round_key)
         with self._writing() as connection:
-            runs = id_runs.forget_runs(connection, round_key)
-        self._id_runs.remove(runs)
+            id_runs.forget_runs(connection, round_key)
 
     def _drop_some(self, round_key: int) -> bool:
         with self._writing() as connection:
@@ -334,6 +338,8 @@ class _Call:
     def _read(self, key: int, *, is_taking: bool, is_erased: bool) -> _Reports:
         if is_erased:
             return _Reports(key, is_taking, [], has_seen=False)
+        if not is_taking:  # its files may be gone, although they are still named
+            self._id_runs.drop_missing(self._connection, key)
         parts = self._id_runs.parts(self._connection, key, self._now)
         if not is_taking:  # replays are rare, and the files of the round go when it is sealed
             self._id_runs.forget(key)
