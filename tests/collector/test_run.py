@@ -1,9 +1,13 @@
 """Running a collector: its folder, its door, and an end within the grace period."""
 
+import os
 import signal
 import socket
 import sqlite3
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +19,7 @@ from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.errors import UnavailableError
 from sottovoce.web.settings import Settings
 
+TESTS = Path(__file__).parents[1]
 GRACE = 1.5
 LATEST = GRACE + 3  # a busy machine starts and ends processes slowly
 
@@ -61,6 +66,19 @@ def test_the_address_is_told_before_anything_is_served(tmp_path, host):
     (url,) = told
     assert url.startswith("http://[::1]:" if ":" in host else "http://127.0.0.1:")
     assert int(url.rpartition(":")[2]) > 0
+
+
+def test_a_signal_while_the_event_loop_starts_ends_the_collector_in_good_order(tmp_path):
+    """An exception out of the handler of a signal left the loop half started, and a traceback."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "collector.early_signal", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])},
+    )
+    assert "application shutdown complete" in ended.stderr.lower(), ended.stderr
+    assert (ended.returncode, "Traceback" in ended.stderr) == (0, False), ended.stderr
 
 
 @pytest.fixture

@@ -32,6 +32,7 @@ _MAX_DESCRIPTORS = 1 << 16
 # so it is left out; and requests make no cycles, so that the search may be rare.
 _GARBAGE_THRESHOLDS = (20_000, 20, 20)
 _SWITCH_SECONDS = 0.0001  # between event loop and commit thread; the default of 5 ms is too slow
+_STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _log = logging.getLogger(__name__)
 
 
@@ -42,7 +43,7 @@ def prepare(settings: Settings, warned: Callable[[str], None]) -> None:
     for concern in concerns(settings):
         _log.warning("the server starts although something speaks against its settings")
         warned(concern)
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in _STOP_SIGNALS:
         signal.signal(number, _leave)
 
 
@@ -77,7 +78,10 @@ def listening(settings: Settings, told: Callable[[str], None]) -> Iterator[socke
 def serve_door(settings: Settings, application: Application, door: socket.socket) -> None:
     """Serve an application on a listening socket until a signal says stop."""
     _prepare_interpreter()
-    _Server(_configuration(settings, application), settings.grace_seconds).run(sockets=[door])
+    server = _Server(_configuration(settings, application), settings.grace_seconds)
+    for number in _STOP_SIGNALS:  # from now on: an exception may not interrupt the event loop
+        signal.signal(number, server.handle_exit)
+    server.run(sockets=[door])
 
 
 def _prepare_interpreter() -> None:
@@ -113,7 +117,7 @@ def _end() -> None:
 
 
 def _leave(*_: object) -> None:
-    """Leave in good order: uvicorn sends itself the signal again once it has finished."""
+    """Leave in good order while nothing is served yet."""
     raise SystemExit(0)
 
 
