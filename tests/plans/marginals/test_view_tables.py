@@ -7,6 +7,7 @@ import pytest
 
 from sottovoce.errors import ParameterError
 from sottovoce.plans.marginals.marginal_table import MarginalTable, project
+from sottovoce.plans.marginals.maximum_entropy import FittedTable
 from sottovoce.plans.marginals.reported_views import ReportedViews
 from sottovoce.plans.marginals.view_tables import REPLICATES, ViewTables, entropy_step
 
@@ -69,3 +70,21 @@ def test_errors_replay_and_unknown_attributes_are_refused():
     )
     with pytest.raises(ParameterError, match="in no view"):
         model().fit((0, 3))
+
+
+def test_errors_are_the_same_whichever_eigenvectors_a_processor_finds(monkeypatch):
+    """All eigenvalues are equal here, so that any rotation of the eigenvectors is as good."""
+    before = model().noise((0, 1), np.random.default_rng(2))
+    rotation, _ = np.linalg.qr(np.random.default_rng(3).standard_normal((6, 6)))
+    monkeypatch.setattr(np.linalg, "eigh", lambda matrix: (np.diag(matrix), rotation))
+    after = model().noise((0, 1), np.random.default_rng(2))
+    np.testing.assert_allclose(after, before, rtol=1e-9)
+
+
+def test_a_step_does_not_tell_of_rounding():
+    assert entropy_step(FittedTable(JOINT, 5.6e-17, 2)) == (
+        "maximum entropy (2 sweeps, residual below 1e-12)",
+    )
+    assert entropy_step(FittedTable(JOINT, 0.02, 2)) == (
+        "maximum entropy (2 sweeps, residual 0.02)",
+    )

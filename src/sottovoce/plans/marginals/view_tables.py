@@ -22,6 +22,7 @@ from sottovoce.plans.marginals.maximum_entropy import FittedTable, fit_tables, m
 from sottovoce.plans.marginals.reported_views import ReportedViews
 
 REPLICATES = 200
+_ROUNDING = 1e-12  # residuals below it are those of the arithmetic
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +80,7 @@ class ViewTables(ABC):
         """Return (replicates, attributes...): noise with the covariance of a reported view."""
         table = self.reported.tables[view]
         normal = generator.standard_normal((REPLICATES, table.shares.size))
-        noise = normal @ _square_root(table.covariance).T
+        noise = normal @ _square_root(table.covariance)
         return np.asarray(noise.reshape(REPLICATES, *table.shares.shape))
 
     def _fit(self, view: View, views: Mapping[View, Floats]) -> list[FittedTable]:
@@ -100,7 +101,9 @@ def entropy_step(fitted: FittedTable) -> tuple[str, ...]:
     """Return the step of a table that maximum entropy filled in; of another table none."""
     if not fitted.sweeps:
         return ()
-    return (f"maximum entropy ({fitted.sweeps} sweeps, residual {fitted.residual:.2g})",)
+    is_rounding = fitted.residual < _ROUNDING  # which differs from processor to processor
+    residual = f"below {_ROUNDING:g}" if is_rounding else f"{fitted.residual:.2g}"
+    return (f"maximum entropy ({fitted.sweeps} sweeps, residual {residual})",)
 
 
 def _marginal(views: Mapping[View, Floats], kept: View) -> Floats:
@@ -110,6 +113,12 @@ def _marginal(views: Mapping[View, Floats], kept: View) -> Floats:
 
 
 def _square_root(covariance: Floats) -> Floats:
-    """Return a matrix whose product with its transpose is the covariance."""
+    """Return the symmetric matrix whose square is the covariance.
+
+    No other root is unique: where eigenvalues are equal, each processor may find other vectors, and
+    errors would not replay on another machine.
+    """
     values, vectors = np.linalg.eigh(covariance)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+    rounding = len(values) * np.finfo(float).eps * values.max()
+    roots = np.sqrt(np.where(values > rounding, values, 0.0))
+    return np.asarray((vectors * roots) @ vectors.T)
