@@ -93,7 +93,7 @@ class SqliteStore(SqliteFile, SqlStore, schemes=("sqlite",)):
     def __init__(
         self, path: Path, busy_timeout: float = BUSY_SECONDS, *, steps: Steps = STEPS
     ) -> None:
-        self._id_runs = IdRuns(path)
+        self._id_runs = IdRuns(Path(path))
         self._caught_up: set[tuple[str, int]] = set()  # rounds whose ids fit into memory
         self._merging: threading.Thread | None = None
         super().__init__(path, steps, busy_timeout)
