@@ -9,7 +9,8 @@ import sottovoce as sv
 from sottovoce.domains.bits import Bits
 from sottovoce.errors import ParameterError
 from sottovoce.maths import exact
-from sottovoce.tasks.task import Task
+from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.task import NO_SEEDS, Task
 from tasks.toys import OneRound, Repeated, shuffle
 
 
@@ -26,6 +27,17 @@ def test_a_task_declares_what_its_plan_needs():
     assert Task("toy", plan, 1.0).declares == ("subject",)
     assert Task("toy", plan, 1.0, declares=("public",)).declares == ("public", "subject")
     assert Task("toy", plan, 1.0, declares=("subject",)).declares == ("subject",)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "concerned"), [("subset", True), ("grr", True), ("affine", False)]
+)
+def test_seeds_that_no_report_carries_are_a_concern(mechanism, concerned):
+    plan = sv.Histogram(range(10), mechanism)
+    fixed = Task("toy", plan, 1.0, collection=Collection(issuer="A" * 456, defence="seeds"))
+    free = Task("toy", plan, 1.0, collection=Collection(issuer="A" * 456))
+    assert (NO_SEEDS in fixed.concerns) == concerned
+    assert NO_SEEDS not in free.concerns
 
 
 def test_an_opening_round_that_costs_more_than_stated_is_refused():

@@ -31,6 +31,11 @@ from sottovoce.tasks.round import Round
 from sottovoce.tasks.round_limits import RoundLimits
 from sottovoce.tasks.shuffle import Shuffle
 
+NO_SEEDS = (
+    '`defence = "seeds"` fixes nothing here, because the reports carry no hash seed: name a'
+    ' mechanism that hashes, such as `mechanism = "affine"`, or leave `defence` out'
+)
+
 
 @dataclass(frozen=True)
 class Task:
@@ -83,8 +88,18 @@ class Task:
     @property
     def concerns(self) -> tuple[str, ...]:
         """Return what speaks against collecting like this, known before anybody is asked."""
-        concerns = self.plan.concerns(self.response_epsilon)
-        return concerns if self.coins_checked else (*concerns, *self.plan.concerns_of_free_coins)
+        concerns = list(self.plan.concerns(self.response_epsilon))
+        if not self.coins_checked:
+            concerns += self.plan.concerns_of_free_coins
+        if self.collection is not None and self.collection.fixes_seeds and not self._has_seeds:
+            concerns.append(NO_SEEDS)
+        return tuple(concerns)
+
+    @property
+    def _has_seeds(self) -> bool:
+        """Return whether the report to any question of the opening round carries a hash seed."""
+        questions = self.opening.ask.representatives()
+        return any(question.mechanism.has_seed for question in questions)
 
     @property
     def response_epsilon(self) -> float:
