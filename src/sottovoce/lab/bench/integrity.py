@@ -1,6 +1,6 @@
 """Examining a sealed round: all tests of a million honest reports, against decoding them once.
 
-Two cores have two seconds each for a million reports over 1,024 values.
+The tests of a million reports over 1,024 values may take two seconds on two cores.
 """
 
 from collections.abc import Iterator
@@ -22,8 +22,7 @@ from sottovoce.tasks.task import Task
 
 USERS = 1_000_000
 SIZE = 1024
-CORES = 2
-SECONDS = 2.0
+SECONDS = 2.0  # on the wall of two cores
 REPEATS = 3
 
 
@@ -41,12 +40,10 @@ def rows(scale: float) -> Iterator[BenchmarkRow]:
         examine(task.plan, MemoryCollected(task).after(asked, batches), 0)
 
     tests, decoding = race(examined, lambda: mechanism.tally(reports), repeats=REPEATS)
+    name = f"examine {users:,} reports, {SIZE:,} values"
     yield BenchmarkRow(
-        "integrity",
-        f"examine {users:,} reports, {SIZE:,} values",
-        tests.cpu / CORES,
-        f"CPU s per core of {CORES}",
-        "one decoding",
-        tests.cpu / decoding.cpu,
-        Goal("figure", "<=", SECONDS),
+        "integrity", f"{name}, wall", tests.wall, "s", goal=Goal("figure", "<=", SECONDS)
+    )
+    yield BenchmarkRow(
+        "integrity", name, tests.cpu, "CPU s", "one decoding", tests.cpu / decoding.cpu
     )
