@@ -2,11 +2,15 @@
 crash.
 """
 
+from contextlib import closing
+
 import pytest
 
 from collector.store.child import start
+from collector.store.places import postgres_place
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.errors import ParameterError
+from sottovoce.web.store.postgres import lock_number
 
 
 def test_one_of_two_holders_is_told_no(store):
@@ -14,6 +18,19 @@ def test_one_of_two_holders_is_told_no(store):
         assert (first, second) == (True, False)
     with store.lease("sealing") as again:
         assert again
+
+
+def test_a_lease_on_postgres_ends_with_its_block(request, tmp_path):
+    """Not when the server gets round to ending a session that was closed."""
+    place = postgres_place(request, tmp_path)
+    lock = (lock_number("lease sealing"),)
+    with closing(place.open()) as store, place.raw() as other:
+        for _ in range(50):
+            with store.lease("sealing") as held:
+                assert held
+            (free,) = other.execute("select pg_try_advisory_lock(%s)", lock).fetchone()
+            assert free
+            other.execute("select pg_advisory_unlock(%s)", lock)
 
 
 def test_leases_of_other_names_do_not_matter(store):

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from hashlib import sha256
 from typing import Any
 
@@ -77,10 +77,16 @@ class PostgresDatabase:
             except BaseException:
                 connection.close()
                 raise
+        is_held = bool(row[0])
         try:
-            yield bool(row[0])
+            yield is_held
         finally:
-            connection.close()
+            with closing(connection):
+                # The server ends a closed session in its own time, and would keep the lock until
+                # then.  A session that is broken has lost its lock already.
+                if is_held and not connection.broken:
+                    with suppress(self._driver.Error):
+                        connection.execute("select pg_advisory_unlock(%s)", lock)
 
     def close(self) -> None:
         """Close all connections."""
