@@ -229,6 +229,18 @@ def test_bodies_beyond_the_budget_are_refused(tmp_path):
     store.close()
 
 
+def test_a_body_larger_than_the_operator_allows_is_refused_like_any_other(tmp_path):
+    store = SqliteStore(tmp_path / "collector.db")
+    with served(store, tmp_path, Clock(), largest_body=1024) as site:
+        site.publish(counting())
+        site.collector.find("count").prepare()
+        (status, _, content), _ = one(site, request(upload(1) + b" " * 1024))
+        assert status == 413
+        assert json.loads(content)["code"] == "too-large"
+        assert one(site, request(upload(1)))[0][0] == 200
+    store.close()
+
+
 def test_requests_behind_one_another_are_answered_in_order(site):
     async def talk():
         line = Line(site.app)

@@ -41,6 +41,10 @@ class BodyLimits:
         self.held += size
         self._of_addresses[address] = of_address
 
+    def allow_short(self, stated: bytes | None) -> bool:
+        """Return whether a content length is that of a short body that is not too large."""
+        return stated is not None and is_short(stated) and int(stated) <= self.max_body
+
     def too_slow(self) -> RequestError:
         """Return the error of a body whose time is over."""
         return RequestError("too-slow", f"a body must arrive within {self.seconds:g} seconds")

@@ -14,7 +14,7 @@ from typing import Any, cast
 from starlette.types import Scope
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from sottovoce.web.bodies import is_short
+from sottovoce.web.bodies import BodyLimits
 from sottovoce.web.direct import CallbackRoute, DirectRequest, Reply
 
 MAX_HEADER_BYTES = 1 << 16  # of one request
@@ -115,7 +115,7 @@ class TimedProtocol(HttpToolsProtocol):
 
     def _begun(self) -> DirectRequest | None:
         """Return the request whose headers are complete, if it is served without ASGI."""
-        if self._direct is None or not self._is_plain():
+        if self._direct is None or not self._is_plain(self._direct.bodies):
             return None
         self.scope["method"] = self.parser.get_method().decode("ascii")
         self.scope["path"] = self.root_path + self.url.decode("latin-1")
@@ -128,7 +128,7 @@ class TimedProtocol(HttpToolsProtocol):
             exchange, self._direct.bodies, scope, self._reply, keep_alive=keep_alive
         )
 
-    def _is_plain(self) -> bool:
+    def _is_plain(self, limits: BodyLimits) -> bool:
         """Return whether the request has a short body, and nothing of its connection is unusual.
 
         Uvicorn itself sees to requests that wait behind others, to connections that nobody reads
@@ -141,7 +141,8 @@ class TimedProtocol(HttpToolsProtocol):
         if self.limit_concurrency is not None and len(self.connections) >= self.limit_concurrency:
             return False
         headers = dict(self.headers)
-        return b"transfer-encoding" not in headers and is_short(headers.get(b"content-length"))
+        length = headers.get(b"content-length")
+        return b"transfer-encoding" not in headers and limits.allow_short(length)
 
     def _reply(self, reply: Reply, keep_alive: bool) -> None:
         """Write the answer to a request that is served without ASGI."""
