@@ -7,6 +7,7 @@ from math import isnan
 import numpy as np
 import pytest
 
+import sottovoce as sv
 from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.sql.aggregates.base import MeasureTerm
 from sottovoce.sql.aggregates.quantile import MAX_POINTS, Quantile
@@ -76,3 +77,16 @@ def test_the_slope_is_that_of_the_crossing():
     assert value == 4.0
     assert slopes[4] == pytest.approx(-0.01)
     assert np.count_nonzero(slopes) == 1
+
+
+def test_a_public_column_with_everybody_at_its_ends_has_a_median():
+    """Half of the people are at the first value, so that no count is above or below its share."""
+    plan = sv.Table({"a": range(8)}, public={"flag": range(2), "age": range(10)})
+    indices = np.arange(400)
+    held = {"a": indices % 8, "flag": indices % 2, "age": 9 * (indices % 2)}
+    database = sv.simulate(sv.Task("t", plan, 2.0), held, seed=1)
+    for query in ("MEDIAN(flag) AS m", "MEDIAN(age) AS m", "QUANTILE(age, 0.5) + 0 AS m"):
+        (row,) = database.sql(f"SELECT {query} FROM people").rows()
+        assert (row["m"], row["m_low"], row["m_high"], row["m_error"]) == (0, 0, 0, 0)
+    (row,) = database.sql("SELECT MEDIAN(age) AS m FROM people WHERE age = 3").rows()
+    assert isnan(row["m"]), "of nobody there is none"

@@ -102,10 +102,15 @@ class Quantile(Aggregate):
 
     @cached_property
     def moments(self) -> tuple[Moment, ...]:
-        """Return T of every value but the last, up to which all records are."""
+        """Return T of every value but the last, up to which all records are.
+
+        That of the last value of a public column says whether there are records at all: without
+        noise the others may be exactly 0.
+        """
+        points = self.points[:-1] if self.public is None else self.points
         return tuple(
             Moment(self._terms(f"up to {point!r}", self.numbers <= point, self.share))
-            for point in self.points[:-1].tolist()
+            for point in points.tolist()
         )
 
     def _terms(self, text: str, chosen: Bools, share: float) -> tuple[MeasureTerm, ...]:
@@ -121,11 +126,15 @@ class Quantile(Aggregate):
         return (MeasureTerm(1.0, term.column, function=function, where=term.where),)
 
     def combine(self, totals: Sequence[float]) -> Combination:
-        heights = np.array(totals)
-        if not heights.any():
+        if not any(totals):
             return Combination(nan, None)
+        heights = self._heights(totals)
         index = int((heights < -ROUNDING).sum())
         return Combination(float(self.points[index]), self._slopes(heights, index))
+
+    def _heights(self, totals: Sequence[float]) -> Floats:
+        """Return T of every value but the last."""
+        return np.array(totals)[: len(self.points) - 1]
 
     def _slopes(self, heights: Floats, index: int) -> tuple[float, ...] | None:
         """Return how the crossing moves: by the distance of two values over how far T rises."""
@@ -134,7 +143,7 @@ class Quantile(Aggregate):
         rise = heights[high] - heights[low]
         if rise <= 0:
             return None
-        slopes = np.zeros(len(heights))
+        slopes = np.zeros(len(self.moments))
         slopes[min(index, len(heights) - 1)] = -(self.points[high] - self.points[low]) / rise
         return tuple(slopes.tolist())
 
@@ -148,8 +157,8 @@ class Quantile(Aggregate):
     def bounds(
         self, totals: Sequence[float], covariance: Floats, reach: float
     ) -> tuple[float, float]:
-        heights = np.array(totals)
-        errors = reach * np.sqrt(np.maximum(0.0, np.diag(covariance)))
+        heights = self._heights(totals)
+        errors = reach * np.sqrt(np.maximum(0.0, np.diag(covariance)[: len(heights)]))
         not_too_small = np.append(heights + errors >= -ROUNDING, True)
         not_too_large = np.append(True, heights - errors < -ROUNDING)
         possible = np.flatnonzero(not_too_small & not_too_large)
