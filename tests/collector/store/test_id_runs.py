@@ -118,6 +118,25 @@ def test_a_store_that_starts_knows_what_the_one_before_it_took(store, path):
     again.close()
 
 
+def test_a_store_that_starts_sorts_all_rows_together(store, path, monkeypatch):
+    """One by one, a hundred thousand rows of single ids held up all writers for seconds."""
+    monkeypatch.setattr(id_runs, "RECENT_IDS", 1 << 17)  # nothing is merged into runs
+    fill(store)
+    store.close()
+    assert not files(path)
+    merges = []
+    together = SortedIds.together
+    monkeypatch.setattr(
+        SortedIds, "together", lambda parts: merges.append(len(parts)) or together(parts)
+    )
+    again = SqliteStore(path)
+    check_whole(again)
+    close_round(again)
+    assert accept(again, singles(["late", ALL[3]])) == [["too-late", "duplicate"]]
+    again.close()
+    assert len(merges) < CALLS / 10
+
+
 def test_stores_of_several_processes_know_what_each_other_took(store, path):
     other = SqliteStore(path)
     for index, names in enumerate(NAMES):

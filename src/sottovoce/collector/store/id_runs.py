@@ -104,8 +104,10 @@ class IdRuns:
         known.used = now
         if known.runs.keys() != {run.name for run in runs}:
             self._use(runs, known)
-        for key, blob in connection.execute(_ROWS, (round_key, known.last_key)).fetchall():
-            known.add(key, SortedIds.from_bytes(blob))
+        rows = connection.execute(_ROWS, (round_key, known.last_key)).fetchall()
+        if rows:  # of quiet days a row has one id: they are sorted together, not one by one
+            blob = b"".join(ids for _, ids in rows)
+            known.add(rows[-1][0], SortedIds.of(np.frombuffer(blob, np.uint8)))
         self._rounds[round_key] = known  # not if memory was missing and something is half done
         return known.parts()
 
