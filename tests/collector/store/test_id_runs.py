@@ -27,7 +27,7 @@ from sottovoce.collector.store.schema import STEPS
 from sottovoce.collector.store.shuffle_base import OpenedPart
 from sottovoce.collector.store.sorted_ids import SortedIds
 from sottovoce.collector.store.sqlite import SqliteStore
-from sottovoce.errors import StateError
+from sottovoce.errors import StateError, UnavailableError
 
 CALLS, EACH = 60, 5
 NAMES = [[f"{call} {number}" for number in range(EACH)] for call in range(CALLS)]
@@ -313,6 +313,34 @@ def test_an_open_round_of_version_0_1_is_read_right(path):
     assert accept(store, singles("abcd")) == [[*["duplicate"] * 3, "too-late"]]
     store.close()
     assert rows(path, "select count(*) from seen") == [(3,)]
+
+
+def test_a_run_that_is_removed_while_the_store_is_open_is_written_again(store, path):
+    """Whoever reads the run says so once, and looks for missing runs when it is asked again."""
+    fill_slowly(store)
+    for file in files(path):
+        file.unlink()
+    later = NOW + 10 * id_runs.IDLE_SECONDS  # when the store has forgotten the round
+    with pytest.raises(UnavailableError, match="cannot be read"):
+        accept(store, singles(["later"]), now=later)
+    assert accept(store, singles(["later"]), now=later) == [["accepted"]]
+    check_whole(store, [*ALL, "later"])
+    join_merges()
+    assert named(path) == files(path)
+
+
+def test_merges_go_on_when_runs_were_removed(store, path):
+    """The process that has a run in memory reads on, and its next merge misses the file."""
+    fill_slowly(store)
+    wait_for_merges(store)
+    for file in files(path):
+        file.unlink()
+    later = [f"later {number}" for number in range(len(ALL))]
+    for name in later:
+        assert accept(store, singles([name])) == [["accepted"]]
+        join_merges()
+    assert named(path) == files(path)
+    check_whole(store, [*ALL, *later])
 
 
 def test_a_disk_that_takes_no_run_takes_reports_all_the_same(store, path, monkeypatch, caplog):

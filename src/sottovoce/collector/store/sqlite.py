@@ -114,12 +114,16 @@ class SqliteStore(SqliteFile, SqlStore, schemes=("sqlite",)):
         opened: OpenedPart | None = None,
     ) -> list[list[Verdict]]:
         self._catch_up(offers)
-        with self._writing() as connection:
-            self._id_runs.forget_idle(now)
-            call = _Call(connection, self._id_runs, now)
-            verdicts = [call.accept(offer) if len(offer) else [] for offer in offers]
-            count_messages(connection, *message_counts(offers, verdicts, refused), now)
-            note_part(connection, opened, verdicts)
+        try:
+            with self._writing() as connection:
+                self._id_runs.forget_idle(now)
+                call = _Call(connection, self._id_runs, now)
+                verdicts = [call.accept(offer) if len(offer) else [] for offer in offers]
+                count_messages(connection, *message_counts(offers, verdicts, refused), now)
+                note_part(connection, opened, verdicts)
+        except UnavailableError:
+            self._caught_up.clear()  # a run may be missing: the next call looks
+            raise
         self._merge_if_many(list(call.reports))
         return verdicts
 
@@ -221,6 +225,8 @@ class SqliteStore(SqliteFile, SqlStore, schemes=("sqlite",)):
                     if is_ours:  # or another process does it, and we read what it has written
                         self._merge_alone(round_key)
         except (SottovoceError, OSError, MemoryError) as error:
+            if isinstance(error, UnavailableError):
+                self._caught_up.clear()  # a run may be missing: the next call looks
             _log.warning("report ids were not merged, which is tried again: %s", error)
 
     def _merge_alone(self, round_key: int) -> None:
