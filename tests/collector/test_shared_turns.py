@@ -1,12 +1,15 @@
 """Turns for queries of several workers: one of a token at a time, whoever asks which worker."""
 
 import asyncio
+import errno
+import os
 import subprocess
 import sys
 
 import pytest
 
 from collector.test_query_queue import Hall
+from sottovoce.collector.query_queue import QueryQueue
 from sottovoce.collector.shared_turns import SharedTurns
 
 POLL = 0.08  # a little longer than a worker waits until it looks again
@@ -131,6 +134,24 @@ def test_a_query_that_is_given_up_leaves_no_ticket(tmp_path):
         assert [path.name for path in (tmp_path / "turns").iterdir()] == ["lock"]
 
     play(scene, tmp_path, 2)
+
+
+def test_the_turn_of_a_ticket_that_cannot_be_removed_is_free(tmp_path, monkeypatch):
+    """As when a process has no file descriptor left at the end of a query."""
+
+    def refuse(*given):
+        raise OSError(errno.EMFILE, "too many open files")
+
+    async def scene():
+        turns = SharedTurns(tmp_path / "turns", 1, QueryQueue(100, 8, 100))
+        async with turns.turn("anna"):
+            monkeypatch.setattr(os, "open", refuse)
+        monkeypatch.undo()
+        async with asyncio.timeout(20 * POLL), turns.turn("anna"):
+            names = [path.name for path in (tmp_path / "turns").iterdir()]
+            return sorted(name.partition("-")[0] for name in names)
+
+    assert asyncio.run(scene()) == ["lock", "runs"]
 
 
 def test_the_turn_of_a_process_that_is_killed_is_free(tmp_path):

@@ -81,8 +81,9 @@ class SharedTurns:
         try:
             yield number
         finally:
-            with self._alone():
+            with suppress(OSError), self._alone():
                 self._remove(number)
+            # Now nobody holds a ticket that could not be removed: whoever looks next removes it.
             os.close(descriptor)
 
     def _may_run(self, number: str) -> bool:
