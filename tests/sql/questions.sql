@@ -315,6 +315,9 @@ SELECT MAX(bought) FROM devices -- unlike 0.0003
 SELECT MIN(bought) AS first, MAX(bought) AS last FROM devices WHERE os = 'ios' -- unlike 0.0003
 SELECT MEDIAN(bought) FROM devices -- unlike 0.0003
 SELECT os, MAX(returned) AS last FROM devices GROUP BY os HAVING last >= '2024-06-01'
+SELECT os, MAX(returned) AS last FROM devices GROUP BY os HAVING last >= 3 -- refused literal-type
+SELECT os, MAX(returned) AS last FROM devices GROUP BY os HAVING -last > 3 -- refused date-measure
+SELECT os, MAX(returned) AS last FROM devices GROUP BY os HAVING last + 1.5 > last -- refused date-arithmetic
 SELECT DATE_TRUNC('year', bought) AS year, MIN(returned) FROM devices GROUP BY year
 SELECT AVG(returned - bought) FROM devices
 SELECT AVG(returned - bought) AS days FROM devices WHERE os = 'ios' AND screen > 4

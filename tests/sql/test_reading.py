@@ -483,11 +483,15 @@ REFUSED = {
         "SELECT COUNT(*) FROM users WHERE NOT ^age AND age = 5",
         "SELECT COUNT(*) FROM users WHERE ^age + 1",
         "SELECT COUNT(*) FROM users WHERE ^5",
+        "SELECT COUNT(*) AS c FROM users HAVING ^c",
     ],
     "case-types": [
         "SELECT SUM(^CASE WHEN age > 5 THEN 1 ELSE 'old' END) FROM users",
     ],
-    "like": ["SELECT COUNT(*) FROM users WHERE ^age LIKE '5%'"],
+    "like": [
+        "SELECT COUNT(*) FROM users WHERE ^age LIKE '5%'",
+        "SELECT COUNT(*) AS c FROM users HAVING ^c LIKE '5%'",
+    ],
     "select-expression": [
         "SELECT ^1, COUNT(*) FROM users",
         "SELECT ^ABS(COUNT(*)) FROM users",
@@ -535,6 +539,8 @@ REFUSED = {
         "SELECT COUNT(*) FROM users WHERE state = ^5",
         "SELECT COUNT(*) FROM users WHERE os IN ('iOS', ^-5)",
         "SELECT COUNT(*) FROM users WHERE year BETWEEN 5 AND ^'6'",
+        "SELECT COUNT(*) FROM users HAVING COUNT(*) > ^'5'",
+        "SELECT COUNT(*) AS c FROM users HAVING c IN (5, ^'6')",
     ],
     "duplicate-group": ["SELECT COUNT(*) FROM users GROUP BY state, ^users.State"],
     "too-many-groups": ["SELECT COUNT(*) FROM users GROUP BY state, age, ^income"],

@@ -71,6 +71,13 @@ class Values:
         """Return texts, all present."""
         return cls("text", np.array(texts, object), np.ones(len(texts), bool))
 
+    @classmethod
+    def of_missing(cls, *, dated: bool) -> "Values":
+        """Return one number, or one date, that is NULL."""
+        if dated:
+            return cls("date", np.zeros(1, int), np.zeros(1, bool))
+        return cls("number", np.zeros(1), np.zeros(1, bool))
+
     @property
     def holds(self) -> Bools:
         """Return where a condition is true: NULL is not."""
@@ -93,6 +100,17 @@ def truth(node: exp.Expr, lookup: Lookup) -> Bools:
     if values.kind != "truth":
         raise Refusal("bare-column", start(node))
     return values.holds
+
+
+def met(node: exp.Expr, lookup: Lookup) -> bool:
+    """Return whether single numbers meet a condition that ``truth`` has taken for others.
+
+    They do not if what is computed from them is too large for a number.
+    """
+    try:
+        return bool(truth(node, lookup)[0])
+    except Refusal:
+        return False
 
 
 @dataclass(frozen=True, eq=False)

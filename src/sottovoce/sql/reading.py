@@ -27,7 +27,7 @@ from sottovoce.sql.aggregates.min import Min
 from sottovoce.sql.aggregates.quantile import MOST_POINTS, PublicValues
 from sottovoce.sql.conditions import Condition, TooManyTermsError, Within, expanded
 from sottovoce.sql.errors import QueryError, Refusal, located
-from sottovoce.sql.evaluate import DATE_FUNCTIONS, FUNCTIONS, Values, evaluate, number_of
+from sottovoce.sql.evaluate import DATE_FUNCTIONS, FUNCTIONS, Values, evaluate, number_of, truth
 from sottovoce.sql.formula import Constant, Formula, Rounded
 from sottovoce.sql.grammar import Parameters, parsed, start
 from sottovoce.sql.inlining import inlined
@@ -540,7 +540,13 @@ class _Reader:
             named.meta["start"] = start(node)
             node.replace(named)
         condition: exp.Expr = tree.this
+        self._check_having(condition)
         return condition
+
+    def _check_having(self, condition: exp.Expr) -> None:
+        """Refuse what cannot be compared, whatever the numbers turn out to be."""
+        numbers = {number.name: number for number in [*self.numbers.values(), *self.hidden]}
+        truth(condition, lambda column: Values.of_missing(dated=numbers[column.name].dated))
 
     def _order(self) -> tuple[SortItem, ...]:
         order = self.select.args.get("order")

@@ -173,3 +173,26 @@ def test_nobody_at_all_is_not_a_crash(small, question, group):
 def test_an_expectation_over_nobody_is_written_as_json_that_others_read(small):
     text = small.sql("EXPLAIN SELECT AVG(o0) FROM people WHERE o0 = 3").to_json()
     assert json.loads(text, parse_constant=lambda name: pytest.fail(name))["people"] == 800
+
+
+@pytest.mark.parametrize(
+    ("having", "rows"),
+    [
+        ("m IS NULL", 1),
+        ("m IS NOT NULL", 0),
+        ("m > 0", 0),
+        ("m <> 3", 0),
+        ("m + 1 > 0", 0),
+        ("COUNT(*) * 1e300 * 1e300 > 0", 0),
+        ("m + 1 > 0 OR COUNT(*) >= 0", 1),
+    ],
+)
+def test_a_number_that_does_not_exist_is_null_in_having(having, rows):
+    """The mean of nobody; a number that is too large for a computer meets nothing either."""
+    plan = sv.Table(SHAPE.columns, public={"spent": range(3)})
+    database = sv.simulate(
+        sv.Task("t", plan, 2.0), SHAPE.people(60, 1) | {"spent": [0, 1] * 30}, seed=1
+    )
+    where = "WHERE spent = 2" if "m " in having else ""
+    query = f"SELECT AVG(spent) AS m FROM people {where} HAVING {having}"
+    assert len(database.sql(query).rows()) == rows

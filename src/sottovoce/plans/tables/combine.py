@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from math import inf, isnan
+from math import inf, isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from sottovoce.plans.tables.source import Source
 from sottovoce.plans.tables.state import NO_CLASS
 from sottovoce.sql.aggregates.base import Aggregate
 from sottovoce.sql.dates import DAY
-from sottovoce.sql.evaluate import Values, truth
+from sottovoce.sql.evaluate import Values, met
 from sottovoce.sql.query import EVERYBODY, Column, GroupBy, Query
 from sottovoce.sql.values import numbers_of
 
@@ -181,8 +181,7 @@ class _Header:
         if self.query.having is None:
             return True
         figures = dict(zip(self._all_names, row.figures, strict=True))
-        met = truth(self.query.having, lambda column: _compared(figures[column.name]))
-        return bool(met[0])
+        return met(self.query.having, lambda column: _compared(figures[column.name]))
 
     def ordered(self, rows: list[ResultRow]) -> list[ResultRow]:
         """Return the rows in the order of ORDER BY: the last item is sorted by first."""
@@ -260,12 +259,12 @@ def labels_of(kind: Domain) -> Sequence[str]:
 
 
 def _compared(figure: Figure) -> Values:
-    """Return a number as HAVING compares it."""
+    """Return a number as HAVING compares it: NULL if it does not exist."""
+    if not isfinite(figure.value):
+        return Values.of_missing(dated=figure.dated)
     if not figure.dated:
         return Values.of_numbers([figure.value])
-    exists = not isnan(figure.value)
-    moment = round(figure.value * DAY) if exists else 0
-    return Values("date", np.array([moment]), np.array([exists]))
+    return Values("date", np.array([round(figure.value * DAY)]), np.ones(1, bool))
 
 
 def _rank(value: float) -> float:
