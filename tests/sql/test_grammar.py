@@ -66,6 +66,7 @@ REFUSED = {
     ],
     "option-value": ["SELECT COUNT(*) FROM users WITH (METHOD = ^(1))"],
     "not-select": [
+        "^ELSE COUNT(*) FROM users",
         "^DROP TABLE users",
         "^INSERT INTO users VALUES (1)",
         "^CREATE TABLE x (a INT)",

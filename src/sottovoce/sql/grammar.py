@@ -125,9 +125,10 @@ def parsed(text: str, parameters: Parameters = ()) -> exp.Expr:
             raise Refusal("empty", 0)
         parser = Sottovoce().parser()
         parser.parameters = parameters  # type: ignore[attr-defined]
-        tree = parser.parse(tokenized, text)[0]
-        assert tree is not None
-        return tree
+        trees = parser.parse(tokenized, text)
+        if not trees or trees[0] is None:  # sqlglot skips an ELSE at the beginning
+            raise Refusal("not-select", tokenized[0].start)
+        return trees[0]
 
 
 def start(node: exp.Expr) -> int:

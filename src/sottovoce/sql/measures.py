@@ -149,8 +149,11 @@ class MeasureReader:
         """Return a product of expressions of different columns, or a quotient by one column."""
         factor = node.expression
         if isinstance(node, exp.Div):
-            if len(self.conditions.columns(factor)) != 1:
+            columns = self.conditions.columns(factor)
+            if len(columns) != 1:
                 raise Refusal("product", start(factor))
+            if columns[0].public:
+                raise Refusal("public-expression", start(factor))
             one = exp.Literal.number("1")
             one.meta["start"] = start(factor)
             factor = exp.Div(this=one, expression=factor.copy())

@@ -357,7 +357,9 @@ class _Reader:
         return self.conditions.condition(node)
 
     def _aggregate(self, call: exp.Anonymous, narrowing: Condition) -> Aggregate:
-        kind = aggregates()[call.this]
+        kind = aggregates().get(call.this)
+        if kind is None:
+            raise Refusal("function", start(call))
         count = 2 if kind.argument == "share" else 1
         if len(call.expressions) != count:
             raise Refusal("arguments", start(call))
