@@ -354,3 +354,7 @@ SELECT MAX(bought) + 1 FROM devices -- refused quantile-formula
 SELECT COUNT(p.uid) FROM customers c LEFT JOIN purchases p ON c.uid = p.uid
 SELECT COUNT(c.uid) FROM customers c LEFT JOIN purchases p ON c.uid = p.uid -- refused outer-list
 SELECT AVG(DATE_DIFF('week', bought, returned)) FROM devices -- refused date-unit
+SELECT AVG(DATE_DIFF(bought, returned)) FROM devices -- refused arguments
+SELECT AVG(DATE_DIFF('day', bought, returned, 1)) FROM devices -- refused arguments
+SELECT AVG(DATE_DIFF(bought, 'day', returned)) FROM devices -- refused date-arithmetic
+SELECT AVG(DATE_DIFF('day', bought, returned - bought)) FROM devices -- refused date-arithmetic

@@ -186,6 +186,7 @@ class MeasureReader:
         if isinstance(node, exp.Sub):
             parts = [self.dated(node.this), self.dated(node.expression)]
         elif isinstance(node, exp.Anonymous) and node.this in ("DATE_DIFF", "DATEDIFF"):
+            self._check_date_diff(node)
             parts = [self._measure(_since_1970(node, index)) for index in (2, 1)]
         else:
             return None
@@ -193,6 +194,14 @@ class MeasureReader:
         if left is None or right is None:
             raise Refusal("date-difference", start(node))
         return left.plus(right.times(-1.0))
+
+    def _check_date_diff(self, call: exp.Anonymous) -> None:
+        """Refuse a difference of two columns that are not one in each of its dates."""
+        if len(call.expressions) != 3:
+            raise Refusal("arguments", start(call))
+        counts = [len(self.conditions.columns(argument)) for argument in call.expressions]
+        if counts != [0, 1, 1]:
+            raise Refusal("date-arithmetic", start(call))
 
     def _is_date(self, column: Column) -> bool:
         return isinstance(self.conditions.scope.kind(column), Dates)
