@@ -125,6 +125,9 @@ SELECT MAX(age) / MIN(age) FROM customers -- refused quantile-formula
 SELECT MEDIAN(since) FROM customers -- duckdb SELECT QUANTILE_DISC(since, 0.5) FROM customers
 SELECT QUANTILE(since, 0.1), QUANTILE(since, 0), QUANTILE(since, 1) FROM customers -- duckdb SELECT QUANTILE_DISC(since, 0.1), MIN(since), MAX(since) FROM customers
 SELECT MIN(since) AS first, MAX(since) AS last FROM customers WHERE plan = 'free' OR since > 2015
+SELECT COUNT(*) FROM customers WHERE since % 2 = NULL OR plan = 'free'
+SELECT COUNT(*) FROM customers WHERE CASE WHEN since = NULL THEN FALSE ELSE TRUE END
+SELECT COUNT(*) FROM customers WHERE CASE WHEN opened = NULL THEN FALSE ELSE TRUE END
 SELECT plan, MAX(since) - MIN(since) AS years FROM customers GROUP BY plan
 SELECT MEDIAN(since) FROM customers WHERE age > 40 AND plan = 'premium' -- duckdb SELECT QUANTILE_DISC(since, 0.5) FROM customers WHERE age > 40 AND plan = 'premium'
 SELECT region, MEDIAN(since) AS m FROM customers GROUP BY region -- duckdb SELECT region, QUANTILE_DISC(since, 0.5) AS m FROM customers GROUP BY region

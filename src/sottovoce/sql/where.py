@@ -182,7 +182,7 @@ class ConditionReader:
         """
         if kind.size > LARGEST_COLUMN:
             raise Refusal("large-column", start(node))
-        chosen = np.flatnonzero(truth(node, lambda _: self.values(column)))
+        chosen = np.flatnonzero(self._met(node, column))
         if not len(chosen):
             return NOBODY
         first, last = int(chosen[0]), int(chosen[-1])
@@ -197,11 +197,18 @@ class ConditionReader:
         """Return any other condition over a public column: the list of values that meet it."""
         if not isinstance(kind, (Categories, Integers)) or kind.size > MAX_PUBLIC:
             raise Refusal("public-expression", start(node))
-        values = self.values(column)
-        chosen = values.array[truth(node, lambda _: values)].tolist()
+        chosen = self.values(column).array[self._met(node, column)].tolist()
         return Listed(
             column, tuple(each if isinstance(each, str) else float(each) for each in chosen)
         )
+
+    def _met(self, node: exp.Expr, column: Column) -> Bools:
+        """Return for which values of a public column a condition holds.
+
+        It is the same for all of them if the column is compared with NULL.
+        """
+        values = self.values(column)
+        return np.broadcast_to(truth(node, lambda _: values), values.present.shape)
 
     def _simple(self, node: exp.Expr) -> "_Simple | None":
         """Return a comparison of a bare column with constants; None for anything else."""
