@@ -20,7 +20,7 @@ from sottovoce.collector.answering import Answering
 from sottovoce.collector.app import create
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.query_workers import QueryWorkers
-from sottovoce.collector.release import Wanted, released, released_views
+from sottovoce.collector.release import AnswerOptions, released, released_views
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.domains.integers import Integers
 from sottovoce.engine.parquet import DEFAULT_MEMORY
@@ -131,7 +131,7 @@ def test_an_answer_is_computed_once_and_shown_as_the_answer_itself(collector, fo
     assert said[0] is said[1] is said[2]
     assert processes == 1, "one answer is computed after another"
     outcome = said[3]
-    for wanted in (Wanted(), Wanted("base-pos", 0.9, fakes=0.01)):
+    for wanted in (AnswerOptions(), AnswerOptions("base-pos", 0.9, fakes=0.01)):
         expected = released(here, published, wanted)
         shown = released(collector, published, wanted, outcome)
         assert shown.content == expected.content

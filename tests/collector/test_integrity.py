@@ -10,7 +10,7 @@ from collector.sending import send
 from sottovoce.collector import collector as collector_module
 from sottovoce.collector import integrity_file
 from sottovoce.collector.collector import DAY, Collector
-from sottovoce.collector.release import Wanted, released, released_integrity
+from sottovoce.collector.release import AnswerOptions, released, released_integrity
 from sottovoce.engine.defended import CORRECTION_BYTES
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.integrity.result import Integrity
@@ -45,11 +45,11 @@ def test_every_sealed_round_is_examined(collector):
 
 def test_the_answer_says_so_and_is_corrected_on_request(collector):
     published = finish(collector, collected(collector))
-    raw = released(collector, published, Wanted())
+    raw = released(collector, published, AnswerOptions())
     assert raw.content["alarms"] == [
         {"round": 0, "tests": list(collector.integrity(published)[0].alarms)}
     ]
-    careful = released(collector, published, Wanted(defence="auto"))
+    careful = released(collector, published, AnswerOptions(defence="auto"))
     assert careful.content["steps"][0].startswith("seed filter: ")
     gain, raw_gain = (
         sum(
@@ -65,9 +65,9 @@ def test_more_reports_than_memory_are_corrected_by_a_sample(collector, clock):
     published = finish(collector, collected(collector))
     memory = 2000 * CORRECTION_BYTES
     small = Collector(collector.store, collector.folder, clock, memory=memory)
-    careful = released(small, published, Wanted(defence="auto")).content
+    careful = released(small, published, AnswerOptions(defence="auto")).content
     assert careful["steps"][0] == "sample: 1,750 of 3,500 reports"
-    assert careful["rows"] != released(small, published, Wanted()).content["rows"]
+    assert careful["rows"] != released(small, published, AnswerOptions()).content["rows"]
 
 
 def test_an_honest_task_has_no_alarm_and_one_answer(collector):
@@ -75,7 +75,7 @@ def test_an_honest_task_has_no_alarm_and_one_answer(collector):
     content = released_integrity(collector, published)
     assert not content["alarm"]
     raw, careful = (
-        released(collector, published, Wanted(defence=defence)).content
+        released(collector, published, AnswerOptions(defence=defence)).content
         for defence in ("none", "auto")
     )
     assert raw == careful
@@ -88,7 +88,7 @@ def test_an_honest_task_has_no_alarm_and_one_answer(collector):
 def test_an_unknown_defence_is_refused(collector):
     published = finish(collector, collected(collector, poisoned=False))
     with pytest.raises(ParameterError, match="`defence` must be one of"):
-        released(collector, published, Wanted(defence="strong"))
+        released(collector, published, AnswerOptions(defence="strong"))
 
 
 def test_integrity_survives_erasure_and_holds_no_report(collector, clock):

@@ -62,7 +62,7 @@ def test_the_address_is_told_before_anything_is_served(tmp_path, host):
         raise SystemExit(0)
 
     with pytest.raises(SystemExit):
-        run.serve(Settings(data=tmp_path, host=host, port=0), told=leave)
+        run.serve(Settings(data=tmp_path, host=host, port=0), announce=leave)
     (url,) = told
     assert url.startswith("http://[::1]:" if ":" in host else "http://127.0.0.1:")
     assert int(url.rpartition(":")[2]) > 0

@@ -262,7 +262,7 @@ def test_what_is_not_answered_is_refused_by_its_rule(question):
 # What a sentence that says what to do begins with, or has within it.
 ADVICE = re.compile(
     r"\b(add|ask|ASK|begin|compare|compute|COUNT\(\*\)|count|DESCRIBE|give|GROUP BY|JOIN|leave|let|"
-    r"name|ORDER BY|pass|put|select|send|SHOW TABLES|use|write|there are|adds up)\b"
+    r"name|ORDER BY|pass|put|rename|select|send|SHOW TABLES|use|write|there are|adds up)\b"
 )
 
 

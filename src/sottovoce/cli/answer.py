@@ -75,9 +75,9 @@ def command(name: str, *, as_json: bool, **options: Any) -> None:
 
 
 def _local_answer(name: str, options: dict[str, Any]) -> "Release":
-    from sottovoce.collector.release import Wanted, released
+    from sottovoce.collector.release import AnswerOptions, released
 
-    wanted = Wanted(
+    answer_options = AnswerOptions(
         options["method"],
         options["level"],
         options["marginal"],
@@ -85,7 +85,7 @@ def _local_answer(name: str, options: dict[str, Any]) -> "Release":
         options["defence"],
     )
     with opened(options["data"], options["database"]) as collector:
-        return released(collector, collector.find(name), wanted)
+        return released(collector, collector.find(name), answer_options)
 
 
 def _remote_answer(name: str, options: dict[str, Any]) -> "ExportedAnswer":

@@ -20,8 +20,8 @@ from sottovoce.collector.published import Published
 from sottovoce.collector.query_queue import QueryQueue
 from sottovoce.collector.query_workers import QueryWorkers
 from sottovoce.collector.release import (
+    AnswerOptions,
     Release,
-    Wanted,
     fakes_of,
     level_of,
     released,
@@ -118,15 +118,17 @@ class Api(ShuffleHandlers, HealthHandlers):
         marginal = tuple(query.getlist("marginal"))
         fakes = fakes_of(query.get("fakes", ""))
         defence = query.get("defence", "none")
-        wanted = Wanted(_method(request), _level(request), marginal, fakes, defence)
+        options = AnswerOptions(_method(request), _level(request), marginal, fakes, defence)
         csv_wanted = _wants_csv(request)
-        answer = await self.released(request, published, wanted)
+        answer = await self.released(request, published, options)
         return answer_response(answer, csv=csv_wanted)
 
-    async def released(self, request: Request, published: Published, wanted: Wanted) -> Release:
+    async def released(
+        self, request: Request, published: Published, options: AnswerOptions
+    ) -> Release:
         """Return the answer of a task as it may be shown."""
-        outcome = await self.outcome(request, published, wanted.defence)
-        return await run_in_threadpool(released, self.collector, published, wanted, outcome)
+        outcome = await self.outcome(request, published, options.defence)
+        return await run_in_threadpool(released, self.collector, published, options, outcome)
 
     async def outcome(self, request: Request, published: Published, defence: str) -> Outcome:
         """Return the answer of a task, computed wherever it should be, unless the client leaves."""

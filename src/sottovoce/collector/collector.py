@@ -62,20 +62,20 @@ _SHARE_OF_REPORTS = 16  # the part of the memory that reports may take: decoding
 _SHARE_AT_THE_DOOR = 256
 _Key = tuple[str, int, int, int | None]
 _DefendedKey = tuple[_Key, str]
-WorkApart = Callable[[str, int, Callable[[], None]], bool]
+WorkApart = Callable[[str, int, Callable[[], None]], bool]  # (digest, now, progress) -> moved
 AnyCollected = TypeVar("AnyCollected", MemoryCollected, SealedCollected)
 
 
 class Collector:
     """Publish tasks, close and seal their rounds, and answer.
 
-    ``work_apart`` does the work of the task with a digest somewhere else, at a time in whole
-    seconds, and returns whether anything moved.  While it waits it calls now and then what it is
-    given last, so that the other tasks go on.  Without it the work is done here.
+    ``work_apart(digest, now, progress)`` does the work of a task in another process, with ``now``
+    in whole seconds, and returns whether the task moved.  While it waits, it calls ``progress`` at
+    intervals, so that the other tasks go on.  Without it the work is done in this process.
 
-    ``memory`` is how many bytes reports may take here.  Those of a task that need more stay in the
-    sealed logs, and are read part by part.  ``logs`` is the URL of an object store for them;
-    without it they are in the folder.
+    ``memory`` is the number of bytes that reports may take in this process.  If a task has more
+    reports, they stay in the sealed logs and are read part by part.  ``logs`` is the URL of an
+    object store for the sealed logs; without it they are in the folder.
     """
 
     def __init__(
@@ -409,7 +409,7 @@ class Collector:
     def collected(self, published: Published) -> MemoryCollected | SealedCollected:
         """Return the reports of the sealed rounds, or their sums once they are erased.
 
-        Few reports are read into memory, and many when they are needed.
+        Small logs are loaded at once; large ones are loaded lazily, part by part.
         """
         if _report_bytes(published) <= self._memory // _SHARE_OF_REPORTS:
             return self._collected(published, MemoryCollected(published.task), parquet.read)

@@ -28,12 +28,15 @@ MAX_BINS = 1_000
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """How somebody wants to see an answer; ``marginal`` names the attributes of a joint table.
+class AnswerOptions:
+    """Options of a requested answer.
 
-    ``fakes`` is the share of false reports that bounds should allow for, ``defence`` what is done
-    about reports that cannot be honest.  ``bins`` is into how many groups at most the numbers of a
-    long range are put; None keeps every number.
+    - ``method`` is the post-processing method, and ``level`` the confidence level of the intervals.
+    - ``marginal`` names the attributes of a joint table.
+    - ``fakes`` is the share of false reports that the bounds allow for.
+    - ``defence`` says what is done about reports that cannot be honest.
+    - ``bins`` is the largest number of groups that the numbers of a long range are put into; None
+      keeps every number.
     """
 
     method: str = "none"
@@ -44,7 +47,7 @@ class Wanted:
     bins: int | None = None
 
     def check(self, plan: Plan) -> None:
-        """Refuse what an outcome of the plan cannot be shown as."""
+        """Refuse options that the outcomes of a plan do not have."""
         if self.method not in plan.methods:
             raise ParameterError(f"`method` must be one of {', '.join(plan.methods)} for this task")
         if not LOWEST_LEVEL <= self.level <= HIGHEST_LEVEL:
@@ -54,7 +57,7 @@ class Wanted:
 
 
 def fakes_of(text: str) -> float | None:
-    """Return the share of false reports that somebody wrote; nothing, or 0, is none."""
+    """Return the share of false reports in a form or an address; None for an empty text or 0."""
     try:
         fakes = float(text or "0")
     except ValueError:
@@ -63,7 +66,7 @@ def fakes_of(text: str) -> float | None:
 
 
 def level_of(text: str) -> float:
-    """Return the confidence level that somebody wrote, or refuse it."""
+    """Return the confidence level in a form or an address, or refuse it."""
     try:
         level = float(text)
     except ValueError:
@@ -74,7 +77,7 @@ def level_of(text: str) -> float:
 
 
 def bins_of(text: str) -> int | None:
-    """Return how many bins somebody wants at most; nothing is no bins."""
+    """Return the largest number of bins in a form or an address; None for an empty text."""
     if not text:
         return None
     bins = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
@@ -113,22 +116,25 @@ class Release:
 
 
 def released(
-    collector: Collector, published: Published, wanted: Wanted, outcome: Outcome | None = None
+    collector: Collector,
+    published: Published,
+    options: AnswerOptions,
+    outcome: Outcome | None = None,
 ) -> Release:
-    """Return the answer of a task as it may be shown, or refuse it whole.
+    """Return the answer of a task as it may be shown, or refuse all of it.
 
     An ``outcome`` that was computed elsewhere is not computed again.
     """
     plan = published.task.plan
     if outcome is None:
-        outcome = collector.answer_of(published, defence=wanted.defence)
-    wanted.check(plan)
-    if wanted.marginal:
-        outcome = plan.select(outcome, wanted.marginal)
-    outcome = outcome.at(wanted.level, fakes=wanted.fakes)
-    if wanted.method != "none":
-        outcome = outcome.postprocess(wanted.method)
-    content = refuse_withheld(release(outcome, published.collection, wanted.bins))
+        outcome = collector.answer_of(published, defence=options.defence)
+    options.check(plan)
+    if options.marginal:
+        outcome = plan.select(outcome, options.marginal)
+    outcome = outcome.at(options.level, fakes=options.fakes)
+    if options.method != "none":
+        outcome = outcome.postprocess(options.method)
+    content = refuse_withheld(release(outcome, published.collection, options.bins))
     alarms = alarms_of(collector, published)
     return Release({**content, "alarms": alarms} if alarms else content, outcome)
 

@@ -36,7 +36,7 @@ def no_pages(api: Api) -> Sequence[BaseRoute]:
 def serve(
     settings: Settings,
     pages: Pages = no_pages,
-    told: Callable[[str], None] = lambda url: None,
+    announce: Callable[[str], None] = lambda url: None,
     warned: Callable[[str], None] = lambda concern: None,
 ) -> None:
     """Serve until a signal says stop; then finish what is under way, and only then let go of the
@@ -50,7 +50,7 @@ def serve(
     if settings.workers > 1:
         shutil.rmtree(settings.data / "metrics", ignore_errors=True)  # of workers of before
         store.close()  # it is made and up to date; every worker opens it by itself
-        with server.listening(settings, told) as door:
+        with server.listening(settings, announce) as door:
             work = partial(serve_worker, settings, pages)
             supervise(work, door, settings.workers, settings.grace_seconds)
         return
@@ -59,7 +59,7 @@ def serve(
         return create(store, settings, pages=pages, work_apart=_workers(settings))
 
     try:
-        server.run(settings, lambda: when_available(application, patience, warned), told)
+        server.run(settings, lambda: when_available(application, patience, warned), announce)
     finally:
         store.close()
 

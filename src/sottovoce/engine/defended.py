@@ -1,11 +1,11 @@
-"""What a task has collected, without reports that cannot be honest or with less weight for them.
+"""Collected reports of a task, where reports that cannot be honest are removed or weigh less.
 
-``defended`` looks at the tests of a round and wraps what was collected, so that any plan that asks
-once gives a corrected outcome.  If no test alarms it returns what it was given.
+``defended`` reads the tests of a round and wraps the collected reports, so that any plan that asks
+once gives a corrected outcome.  If no test alarms, it returns the collected reports unchanged.
 
-A correction holds some hundred bytes for every report.  ``defended_sample`` is for more reports
-than memory has room for: all of them are tested, and those of a sample are corrected.  Its
-estimates stand for all people, with the error of drawing the sample (``core/estimate.py``).
+A correction needs some hundred bytes of memory for every report.  ``defended_sample`` is for more
+reports than fit into memory: it tests all of them and corrects a sample.  Its estimates are scaled
+to all people and include the sampling error (``core/estimate.py``).
 """
 
 from collections.abc import Iterator, Mapping
@@ -37,36 +37,42 @@ from sottovoce.tasks.round import Round
 if TYPE_CHECKING:
     from sottovoce.engine.duckdb import ReportsByPerson
 
-CORRECTION_BYTES = 512  # of memory that the correction of one report may take
+CORRECTION_BYTES = 512  # memory that the correction of one report may take
 
 
 def defended(
-    collected: MemoryCollected, found: RoundTests | None = None, replicates: int = REPLICATES
+    collected: MemoryCollected,
+    round_tests: RoundTests | None = None,
+    replicates: int = REPLICATES,
 ) -> Collected:
-    """Return what was collected with the corrections that its alarms call for.
+    """Return the collected reports with the corrections that the alarms of their tests require.
 
-    ``found`` are the tests of its round, if they were made before.  Errors of corrected estimates
-    come from so many ``replicates`` of the correction; without any they are those of the mechanism,
-    which leave out what the correction adds.
+    ``round_tests`` are the tests of the round, if they exist already.  The errors of corrected
+    estimates come from ``replicates`` repetitions of the correction.  With 0 replicates they are
+    the errors of the mechanism alone, without those of the correction.
     """
     _check(collected)
-    found = tested(collected.task.plan, collected, 0) if found is None else found
-    return _corrected_by(found, collected, collected, replicates)
+    if round_tests is None:
+        round_tests = tested(collected.task.plan, collected, 0)
+    return _corrected_by(round_tests, collected, collected, replicates)
 
 
 def defended_sample(
     collected: SealedCollected, max_reports: int, replicates: int = REPLICATES
 ) -> Collected:
-    """Return the same of a log, with corrections of a sample of at most about ``max_reports``."""
+    """Return what ``defended`` returns, for a log larger than memory.
+
+    A sample of at most about ``max_reports`` reports is corrected.
+    """
     _check(collected)
     if collected.task.fakes or "subject" in collected.task.declares:
         raise _too_many(collected)
-    found = tested(collected.task.plan, collected, 0)
-    return _corrected_by(found, collected, _sampled(collected, max_reports), replicates)
+    round_tests = tested(collected.task.plan, collected, 0)
+    return _corrected_by(round_tests, collected, _sampled(collected, max_reports), replicates)
 
 
 def _check(collected: MemoryCollected | SealedCollected) -> None:
-    """Refuse what has no correction."""
+    """Refuse tasks that cannot be corrected: several rounds, or erased reports."""
     if len(collected.rounds) != 1:
         raise ParameterError(
             "`defence` applies to tasks that ask everybody in one round:"
@@ -77,7 +83,7 @@ def _check(collected: MemoryCollected | SealedCollected) -> None:
 
 
 def _too_many(collected: Collected) -> UnavailableError:
-    """Return the error of a task that no sample can be corrected of."""
+    """Return the error for a task whose correction needs all reports, and not a sample."""
     count = sum(collected.report_counts(0).values())
     megabytes = -(-count * CORRECTION_BYTES // 10**6)
     return UnavailableError(
@@ -87,7 +93,7 @@ def _too_many(collected: Collected) -> UnavailableError:
 
 
 def _sampled(collected: SealedCollected, max_reports: int) -> MemoryCollected:
-    """Return what was collected with one in so many reports, of every address alike."""
+    """Return a sample: every n-th report of each address, with the same n for all."""
     counts = collected.report_counts(0)
     step = -(-sum(counts.values()) // max_reports)
     batches = {address: ReportBatch(every(collected.reports(address), step)) for address in counts}
@@ -95,23 +101,24 @@ def _sampled(collected: SealedCollected, max_reports: int) -> MemoryCollected:
 
 
 def _corrected_by(
-    found: RoundTests, collected: Collected, sample: MemoryCollected, replicates: int
+    round_tests: RoundTests, collected: Collected, sample: MemoryCollected, replicates: int
 ) -> Collected:
-    """Return what was collected with the corrections that tests call for, made on a sample."""
-    seed_filter = defences.seed_filter(sample, 0, found)
+    """Return collected reports with the corrections that tests require, made on a sample."""
+    seed_filter = defences.seed_filter(sample, 0, round_tests)
     if seed_filter is None:
         kept = sample
-        suspects = defences.suspected(kept, found)
+        suspects = defences.suspected(kept, round_tests)
     else:
         kept = _kept(sample, seed_filter)
-        suspects = defences.suspected(kept, found, tested(sample.task.plan, kept, 0))
+        kept_tests = tested(sample.task.plan, kept, 0)
+        suspects = defences.suspected(kept, round_tests, kept_tests)
     if seed_filter is None and not suspects:
         return collected
     return DefendedCollected(collected, sample, kept, seed_filter, suspects, replicates)
 
 
 def _kept(collected: MemoryCollected, seed_filter: SeedFilter) -> MemoryCollected:
-    """Return what was collected without some reports; a person who loses one loses all."""
+    """Return the reports that a filter keeps; if one report of a person is removed, all are."""
     kept: dict[Address, Bools] = dict(seed_filter.kept)
     subjects = {
         address: names(batch.subjects)
@@ -199,7 +206,7 @@ class DefendedCollected:
 
     @property
     def _all_kept(self) -> MemoryCollected:
-        """Return the reports that are kept, for plans that look at every one of them."""
+        """Return the kept reports, for plans that read every report."""
         if self.sample is not self.raw:
             raise _too_many(self.raw)
         return self.kept
@@ -214,16 +221,16 @@ class DefendedCollected:
             people = self.users(address.round)
             estimate = estimate.of(people, coins_checked=self.coins_checked)
         else:
-            found = self._corrected(address, suspected, among)
-            estimate = estimate_people(self, address, found.estimate)
+            correction = self._corrected(address, suspected, among)
+            estimate = estimate_people(self, address, correction.estimate)
             count = np.count_nonzero(suspected.suspects)
-            steps.append(f"load EMF: {count} values, {100 * found.share:.1f} % of reports")
+            steps.append(f"load EMF: {count} values, {100 * correction.share:.1f} % of reports")
         if not steps:
             return estimate
         return replace(estimate, raw=raw, steps=(*estimate.steps, *steps))
 
     def _steps_of_all(self) -> list[str]:
-        """Return what was done at every address."""
+        """Return the steps that were applied at every address."""
         steps = []
         if self.sample is not self.raw:
             sampled, count = (
@@ -247,12 +254,12 @@ class DefendedCollected:
             return estimate_candidates(mechanism, part, among)
 
         reports = np.concatenate(list(self.kept.reports(address)))
-        found = corrected(suspected, reports, decode)
+        correction = corrected(suspected, reports, decode)
         if self.replicates:
             context = f"halves {address.round} {address.member} {address.slot}".encode()
             rng = KeyedRng(self.seed, context)
-            estimate = with_errors(found, reports, decode, rng, self.replicates)
-            found = replace(found, estimate=estimate)
+            estimate = with_errors(correction, reports, decode, rng, self.replicates)
+            correction = replace(correction, estimate=estimate)
         if among is None:
-            self.estimated[address] = found
-        return found
+            self.estimated[address] = correction
+        return correction

@@ -1,13 +1,14 @@
-"""Which suspects explain the named buckets best: guesses of the tests, compared and improved.
+"""The suspects that explain the reported buckets best: guesses of the tests, compared and improved.
 
-Tests find sets of values that are promoted together, and may miss some of them or take in others.
-The likelihood of the load EMF tells sets apart far better than the tests do: a value that is missed
-costs a log-likelihood of hundreds where five in a hundred reports are false.  So the likeliest
-guess is taken, and single values enter or leave it while that makes the reports much likelier.
+The tests find sets of values that are promoted together.  Such a set may lack some of these values
+or contain others.  The likelihood of the load EMF separates sets far better than the tests do: if
+5 % of the reports are false, a missing value lowers the log-likelihood by hundreds.  The search
+therefore begins with the likeliest guess.  It adds or removes single values as long as that makes
+the reports much likelier.
 
-How many suspects each false report promotes is chosen the same way.  It makes less difference to
-the likelihood, and some to the estimates.  So all numbers are kept that explain the reports nearly
-as well as the best one.
+The number of suspects that one false report promotes is chosen in the same way.  It changes the
+likelihood less, and also changes the estimates.  All numbers are kept that explain the reports
+nearly as well as the best one.
 """
 
 from collections.abc import Iterable
@@ -19,18 +20,20 @@ from sottovoce.arrays import Bools, Floats
 from sottovoce.integrity.candidates import Candidates
 from sottovoce.integrity.load_emf import LoadFit, LoadModel
 
-MAX_COMPARED = 1 << 15  # of many reports, how many sets of suspects are compared on
+MAX_COMPARED = 1 << 15  # sets of suspects are compared on a sample of so many reports
 MIN_SUSPECTS = 2  # one value alone has no load
 TOGETHER = (0, 2, 3, 4)  # suspects that one false report promotes; 0 for all
-PLAUSIBLE = 6.0  # of log-likelihoods: a wrong model beats the right one by so much 1 in e^6 times
-_MARGIN = 12.0  # of log-likelihoods: chance alone does not explain it, whatever is compared
+# Differences of log-likelihoods.  A wrong model exceeds the right one by 6 with probability at most
+# e^-6.  A difference of 12 is too large for chance, however many sets are compared.
+PLAUSIBLE = 6.0
+_MARGIN = 12.0
 _SWEEPS = 6
 _SHARE_STEPS = 10
 
 
 @dataclass(frozen=True, eq=False)
 class Suspected:
-    """The candidates at an address, and which of them to suspect.
+    """The candidates at an address, and which of them are suspects.
 
     ``together`` are the plausible numbers of suspects that a false report promotes.
     """
@@ -40,7 +43,7 @@ class Suspected:
     together: tuple[int, ...] = (0,)
 
     def models(self) -> list[LoadModel]:
-        """Return the likelihood of the reports for every plausible number."""
+        """Return a model of the reports for every plausible number."""
         hashed = self.candidates.hashed
         assert hashed is not None
         first = LoadModel.of(hashed, self.suspects, self.together[0])
@@ -87,13 +90,13 @@ class _Search:
         self._model = LoadModel.of(self._hashed, np.ones(len(candidates), bool))
 
     def fitted(self, suspects: Bools, together: int, near: LoadFit | None = None) -> _Fitted:
-        """Return the best parameters for some suspects, searched near those of others."""
+        """Return the best parameters for some suspects; the search starts from the fit ``near``."""
         model = self._model.suspecting(self._hashed, suspects, together)
         fit = model.fit(LoadFit(self._shares if near is None else near.shares, model.start))
         return _Fitted(suspects, together, fit, model.log_likelihood(fit))
 
     def refined(self, best: _Fitted) -> _Fitted:
-        """Return what becomes of a set when values that improve it enter or leave."""
+        """Return a set improved by adding or removing single values."""
         honest = self._model.honest(best.fit.shares)
         suspects = best.suspects
         likelihood = self._with_honest(honest, suspects, best.together)
@@ -102,9 +105,9 @@ class _Search:
             changed[value] = not changed[value]
             if np.count_nonzero(changed) < MIN_SUSPECTS:
                 continue
-            found = self._with_honest(honest, changed, best.together)
-            if found > likelihood + _MARGIN:
-                suspects, likelihood = changed, found
+            changed_likelihood = self._with_honest(honest, changed, best.together)
+            if changed_likelihood > likelihood + _MARGIN:
+                suspects, likelihood = changed, changed_likelihood
         refined = self.fitted(suspects, best.together, best.fit)
         return refined if _is_better(refined, best) else best
 

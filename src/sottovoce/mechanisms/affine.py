@@ -1,9 +1,9 @@
 """Affine response: hash by a random affine map over GF(2), then randomise the bucket.
 
-The default of more than 80 values.
+The default for domains of more than 80 values.
 
-A value x of m bits is hashed into g = 2^k buckets by k random linearly independent masks, and GRR
-over g buckets randomises the bucket:
+A value x of m bits is hashed into g = 2^k buckets by k random linearly independent masks.  GRR over
+g buckets then randomises the bucket:
 
     p = e^epsilon / (e^epsilon + g - 1)        q = (D / g - p) / (D - 1)        D = 2^m
 
@@ -50,12 +50,13 @@ if TYPE_CHECKING:
     from sottovoce.kernels.affine import AffineReports, PointLayout
 
 REPORT = np.dtype([("seed", "<u8"), ("bucket", "<u2")])
-# Of buckets that are not given: published documents of tables and sets derive them anew.
+# The largest k that is derived from epsilon.  Documents of tables and sets do not state k: it is
+# derived again whenever they are read.
 MAX_DERIVED_RANK = 12
-MAX_SPECTRUM_BITS = 28  # beyond that only chosen candidates are decoded
-MAX_TESTED_BITS = 22  # of domains all of whose differences are tested
+MAX_SPECTRUM_BITS = 28  # in larger domains only chosen candidates are decoded
+MAX_TESTED_BITS = 22  # in larger domains not all differences of values are tested
 MAX_TERM_TABLE = 1 << 20  # entries of a group of bits for several products at once
-MAX_RELATIONS = 64  # implausible differences that seeds are marked by, the largest first
+MAX_RELATIONS = 64  # implausible differences by which seeds are marked, the largest first
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ def opened_shuffler(settings: ShufflerSettings, patience: float = 0.0) -> Iterat
 
 def serve(
     settings: ShufflerSettings,
-    told: Callable[[str], None] = lambda url: None,
+    announce: Callable[[str], None] = lambda url: None,
     warned: Callable[[str], None] = lambda concern: None,
 ) -> None:
     """Serve until a signal says stop; then finish what is under way, and only then let go of the
@@ -41,4 +41,4 @@ def serve(
     make_signing_key(settings.data)
     patience = DATABASE_SECONDS if settings.database else 0.0
     with opened_shuffler(settings, patience) as shuffler:
-        server.run(settings, lambda: create_hop(shuffler), told)
+        server.run(settings, lambda: create_hop(shuffler), announce)

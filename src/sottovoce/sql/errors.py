@@ -10,7 +10,7 @@ from sottovoce.sql.aggregates.quantile import MOST_POINTS
 
 
 def _listed(names: list[str], word: str) -> str:
-    """Return names as a list in words."""
+    """Return names joined by commas, with ``word`` before the last one."""
     *rest, last = names
     return f"{', '.join(rest)} {word} {last}" if rest else last
 
@@ -38,7 +38,7 @@ RULES = {
     ),
     "too-long": QueryRule("the query is too long", "use fewer characters, conditions or terms"),
     "nesting": QueryRule(
-        "parentheses and signs are nested too deeply", "leave out those that change nothing"
+        "parentheses and signs are nested too deeply", "leave out the unnecessary ones"
     ),
     "syntax": QueryRule(
         "this is not expected here",
@@ -46,93 +46,99 @@ RULES = {
         "this order",
     ),
     "not-select": QueryRule(
-        "a query only reads", "begin with SELECT, WITH, EXPLAIN SELECT, DESCRIBE or SHOW TABLES"
+        "only statements that read are supported",
+        "begin with SELECT, WITH, EXPLAIN SELECT, DESCRIBE or SHOW TABLES",
     ),
     "several-statements": QueryRule("this is more than one query", "send one query at a time"),
     "union": QueryRule(
         "UNION, INTERSECT and EXCEPT are not supported",
-        "send one query for each part, or put the parts together with OR, AND and NOT in WHERE",
+        "send one query for each part, or combine their conditions with OR, AND and NOT in WHERE",
     ),
     "subquery": QueryRule(
-        "a query cannot stand here inside another",
-        "ask for its number first and write that down, or put the query into FROM, or into "
-        "uid IN (SELECT uid ...)",
+        "a subquery is not supported at this position",
+        "put it into FROM or uid IN (SELECT uid ...), or ask for its number first and write that "
+        "number here",
     ),
     "inner-query": QueryRule(
-        "a query inside a query selects columns alone",
-        "compute numbers, groups and limits in the outer one",
+        "a subquery may only select columns",
+        "put aggregates, GROUP BY, ORDER BY and LIMIT into the outer query",
     ),
     "semi-join": QueryRule(
-        "who has a record in a table of lists is not known", "JOIN it to count the records"
+        "the reports do not tell who has a record in a list table", "JOIN it to count the records"
     ),
-    "exists-key": QueryRule("EXISTS needs the uid", "write inner.uid = outer.uid in its WHERE"),
+    "exists-key": QueryRule(
+        "the subquery of EXISTS must compare the uid", "write inner.uid = outer.uid in its WHERE"
+    ),
     "select-star": QueryRule(
-        "the records of single people are not known", f"select a number instead of *: {_ANY_OF}"
+        "the records of individual people are not known",
+        f"select a number instead of *: {_ANY_OF}",
     ),
     "select-expression": QueryRule(
-        "this is neither a group nor a number", f"select a column of GROUP BY, or {_ANY_OF}"
+        "this is neither a column of GROUP BY nor an aggregate",
+        f"select a column of GROUP BY, or {_ANY_OF}",
     ),
-    "no-aggregate": QueryRule(
-        "the query selects no number", f"select at least one: {_ANY_OF}, by groups if you like"
-    ),
+    "no-aggregate": QueryRule("the query selects no number", f"select at least one of {_ANY_OF}"),
     "not-grouped": QueryRule(
         "this column is not in GROUP BY", "add it there, or select a number such as AVG(column)"
     ),
     "duplicate-name": QueryRule(
-        "two things that are selected have the same name", "give one of them another one with AS"
+        "two selected items have the same name", "rename one of them with AS"
     ),
-    "name": QueryRule("this is not a name", "use letters, digits and _, and at most 63 of them"),
+    "name": QueryRule(
+        "this is not a valid name", "use at most 63 characters: letters, digits and _"
+    ),
     "distinct": QueryRule(
-        "the different values of single people are not known",
-        "COUNT(*) GROUP BY the column says how often each value occurs, COUNT(DISTINCT uid) counts "
-        "people",
+        "this use of DISTINCT is not supported",
+        "use COUNT(DISTINCT uid) to count people, or COUNT(*) with GROUP BY to count each value",
     ),
     "public-quantile": QueryRule(
-        "MEDIAN, QUANTILE, MIN and MAX take a public column of whole numbers or dates by itself, "
-        f"of at most {MOST_POINTS:,} values",
+        "a public column in MEDIAN, QUANTILE, MIN or MAX must stand alone and hold at most "
+        f"{MOST_POINTS:,} whole numbers or dates",
         "GROUP BY the public column, or ask for AVG",
     ),
     "quantile-formula": QueryRule(
-        "of quantiles, MIN and MAX only sums, differences and multiples are computed, and of dates "
-        "only differences",
-        "select them and the other numbers one by one",
+        "quantiles, MIN and MAX can only be added, subtracted and multiplied by a constant, and "
+        "those of dates only subtracted",
+        "select each of them as a number of its own, and compute with the answers",
     ),
     "parameter": QueryRule(
         "a parameter, ? or :name, has no value",
-        "pass one: a text, a number, True, False or None",
+        "pass a text, a number, True, False or None for it",
     ),
-    "share": QueryRule("this is not the share of a quantile", "write a number from 0 to 1"),
+    "share": QueryRule("this is not a valid level of a quantile", "write a number from 0 to 1"),
     "function": QueryRule(
-        "this is no function here",
+        "this function is not supported",
         f"use {_ANY_OF}, ABS, CEIL, FLOOR, MOD, ROUND, SQRT, EXTRACT, DATE_TRUNC or YEAR",
     ),
     "date": QueryRule(
         "this is not a date", "write 'YYYY-MM-DD', or 'YYYY-MM-DD HH:MM' with a time"
     ),
-    "date-unit": QueryRule(
-        "dates are not truncated to, or counted in, this", "use one of the units"
+    "date-unit": QueryRule("this is not a unit of time", "use one of the units, in single quotes"),
+    "date-part": QueryRule(
+        "this is not a part of a date", "use one of the parts, in single quotes"
     ),
-    "date-part": QueryRule("a date has no such part", "use one of the parts"),
-    "not-a-date": QueryRule("this is not a date", "write a column of dates, or a date in quotes"),
+    "not-a-date": QueryRule("this is not a date", "write a date column, or a date in quotes"),
     "interval": QueryRule(
         "this is not an interval", "write a whole number of units, such as INTERVAL '7 days'"
     ),
     "date-arithmetic": QueryRule(
-        "dates are not computed with like this",
-        "add or take away an INTERVAL or whole days, or ask for the days between two dates: d - e",
+        "this calculation with dates is not supported",
+        "add or subtract an INTERVAL or whole days, or ask for the days between two dates: d - e",
     ),
     "date-measure": QueryRule(
-        "dates are not added",
+        "dates cannot be added up or averaged",
         "ask for COUNT(*) by month, MEDIAN(d), or AVG(d - DATE '2024-01-01')",
     ),
     "date-difference": QueryRule(
-        "the days between a public and a private date are not known", "GROUP BY the public one"
+        "the days between a public and a private date are not supported",
+        "GROUP BY the public date",
     ),
     "now": QueryRule(
-        "what is asked must not depend on when", "write the date, as in DATE '2024-05-17'"
+        "the current time cannot be used: the answer would depend on when the query runs",
+        "write the date, as in DATE '2024-05-17'",
     ),
     "aggregate-condition": QueryRule(
-        "a condition on records is about columns, not about aggregates such as COUNT",
+        "an aggregate such as COUNT cannot be used in a condition on records",
         "compare aggregates in HAVING",
     ),
     "window": QueryRule(
@@ -140,35 +146,37 @@ RULES = {
         "GROUP BY the column of PARTITION BY, and rank with ORDER BY and LIMIT",
     ),
     "cast": QueryRule(
-        "casts are not supported, except of a text to DATE or TIMESTAMP",
+        "only casts of a text to DATE or TIMESTAMP are supported",
         "compare a number with a number, and round it with ROUND, FLOOR or CEIL",
     ),
     "product": QueryRule(
-        "the columns are not multiplied, divided or put into a function like this",
-        "an aggregate adds up products of expressions, each about another column",
+        "this product or function of columns is not supported",
+        "write a sum of products, with one expression for each column in every product",
     ),
-    "empty-sum": QueryRule("the columns cancel out", "ask for COUNT(*)"),
+    "empty-sum": QueryRule("the columns cancel each other out", "ask for COUNT(*)"),
     "number": QueryRule("this is not a finite number", "write one, such as 12 or 0.5"),
     "category-measure": QueryRule(
         "labels cannot be added",
-        f"{_OF_NUMBERS} take columns of numbers; of labels ask for COUNT(*) GROUP BY the column",
+        f"use {_OF_NUMBERS} on columns of numbers, and COUNT(*) with GROUP BY on labels",
     ),
     "one-column": QueryRule(
-        "this takes one column, not a sum or product of columns",
+        "this aggregate takes one column, not a sum or product of columns",
         f"write one column in {_OF_COLUMN}, or ask for AVG of the sum or product",
     ),
     "outer-join": QueryRule(
-        "RIGHT and FULL joins, and LEFT JOIN with more than ON a.uid = b.uid, are not supported",
+        "RIGHT and FULL joins, and LEFT JOIN with further conditions in ON, are not supported",
         "use JOIN, or LEFT JOIN from the other side, and put conditions into WHERE",
     ),
     "outer-list": QueryRule(
-        "after LEFT JOIN of a table of lists people without a record are not counted",
-        "count and add up columns of that table, or JOIN it",
+        "after LEFT JOIN of a list table, people without a record cannot be counted",
+        "count or add up columns of that table, or use JOIN",
     ),
     "cross-join": QueryRule(
         "CROSS, NATURAL and LATERAL joins are not supported", "use JOIN ... USING (uid)"
     ),
-    "join-key": QueryRule("tables are joined on uid alone", "use ON a.uid = b.uid, or USING (uid)"),
+    "join-key": QueryRule(
+        "tables can only be joined on uid", "use ON a.uid = b.uid, or USING (uid)"
+    ),
     "join-without-key": QueryRule(
         "this join has no key", "use USING (uid), or a.uid = b.uid in ON or WHERE"
     ),
@@ -177,96 +185,100 @@ RULES = {
         "name it once, and put the conditions of both sides into WHERE",
     ),
     "duplicate-alias": QueryRule(
-        "two tables have the same name or alias", "give one of them another one with AS"
+        "two tables have the same name or alias", "rename one of them with AS"
     ),
-    "unknown-table": QueryRule("there is no such table here", "SHOW TABLES lists them"),
-    "unknown-column": QueryRule("there is no such column here", "DESCRIBE table lists them"),
+    "unknown-table": QueryRule("there is no such table", "use SHOW TABLES to list the tables"),
+    "unknown-column": QueryRule(
+        "there is no such column", "use DESCRIBE table to list its columns"
+    ),
     "ambiguous-column": QueryRule(
-        "several tables have this column", "put the table's name in front, as in table.column"
+        "several tables have this column", "write the table in front of it, as in table.column"
     ),
     "uid": QueryRule(
-        "uid joins tables, and cannot be selected, compared, added or grouped by",
+        "uid can only be used to join tables and to count people",
         "count people with COUNT(uid) or COUNT(DISTINCT uid), and group by other columns",
     ),
     "large-column": QueryRule(
-        "conditions are about columns of at most 2^18 values",
+        "this column has more than 2^18 values, which is too many for conditions",
         "leave this column out, or collect it in buckets",
     ),
     "column-comparison": QueryRule(
-        "two private columns are compared only if one of them has at most 64 values",
-        "compare each with constants, or ask for months instead of days",
+        "two private columns can be compared only if one of them has at most 64 values",
+        "compare each with constants, or compare months instead of days",
     ),
-    "chained-comparison": QueryRule("comparisons are not chained", "use AND or BETWEEN"),
+    "chained-comparison": QueryRule("comparisons cannot be chained", "use AND or BETWEEN"),
     "bare-column": QueryRule(
         "a column alone is not a condition", "compare it with something, as in column = 1"
     ),
     "like": QueryRule(
-        "LIKE takes a column of labels and a pattern in quotes",
+        "LIKE needs a column of labels and a pattern in quotes",
         "write % for any text and _ for any character, and compare numbers with = or BETWEEN",
     ),
     "null": QueryRule(
-        "IS is not followed by this", "write IS NULL or IS NOT NULL, or compare with ="
+        "IS must be followed by NULL or NOT NULL", "write one of these, or compare with ="
     ),
     "range-category": QueryRule("labels have no order", "use =, <>, IN, NOT IN or LIKE"),
     "literal-type": QueryRule(
-        "these two are not alike", "compare numbers with numbers, labels and dates with strings"
+        "values of two different types are compared",
+        "compare numbers with numbers, and labels and dates with texts in quotes",
     ),
     "too-many-terms": QueryRule(
         "the condition needs too many terms", "use fewer columns, or several queries"
     ),
     "group-expression": QueryRule(
-        "this is not grouped by", "GROUP BY a column, or an expression of one column"
+        "this cannot be used in GROUP BY", "GROUP BY a column, or an expression of one column"
     ),
     "public-group": QueryRule(
-        "public buckets, and columns of many values, are not computed with in GROUP BY",
-        "GROUP BY the column as it is",
+        "GROUP BY cannot compute with a public column that has buckets or too many values",
+        "GROUP BY the column itself",
     ),
     "ordinal": QueryRule(
-        "there is no selected item of this number", "write its position, from 1 on, or its name"
+        "there is no selected item at this position", "write a position counted from 1, or a name"
     ),
     "having-item": QueryRule(
-        "HAVING compares numbers such as COUNT(*)", "put conditions on columns into WHERE"
+        "HAVING can only compare aggregates such as COUNT(*)",
+        "put conditions on columns into WHERE",
     ),
     "public-filter": QueryRule(
-        "FILTER and CASE take private columns", "put public ones into WHERE or GROUP BY"
+        "FILTER and CASE cannot use public columns", "put them into WHERE or GROUP BY"
     ),
     "public-expression": QueryRule(
-        "this public column is not computed with",
+        "this calculation with a public column is not supported",
         "compare it with constants in WHERE, or GROUP BY the expression",
     ),
     "distinct-people": QueryRule(
-        "in a table of lists records are counted, not people",
-        "use COUNT(*), or count people in a table of one record each",
+        "people cannot be counted in a list table",
+        "use COUNT(*) to count its records, or count people in a single-record table",
     ),
     "expression": QueryRule(
-        "this cannot be computed here",
+        "this expression is not supported here",
         "use + - * /, comparisons, CASE, AND, OR and NOT over columns and constants",
     ),
     "arguments": QueryRule(
-        "this function takes another number of arguments",
-        "write those that it has in DuckDB, such as QUANTILE(column, 0.9)",
+        "this function is given too few or too many arguments",
+        "write the same arguments as in DuckDB, such as QUANTILE(column, 0.9)",
     ),
     "case-types": QueryRule(
-        "the branches of CASE are not alike", "let all be numbers, or all be texts"
+        "the branches of CASE have different types", "write only numbers, or only texts"
     ),
-    "duplicate-group": QueryRule("a column is grouped by once", "leave the second one out"),
+    "duplicate-group": QueryRule("this column is in GROUP BY twice", "leave the second one out"),
     "too-many-groups": QueryRule(
         "there are too many groups",
-        "group by fewer columns, or in bands such as FLOOR(column / 10), or use WHERE for some of "
-        "the groups at a time",
+        "group by fewer columns or by bands such as FLOOR(column / 10), or send several queries "
+        "that each select some of the groups with WHERE",
     ),
     "too-many-numbers": QueryRule(
         "the answer has too many numbers", "select fewer, or group by fewer columns"
     ),
     "order-item": QueryRule(
-        "this is not in the answer",
+        "ORDER BY cannot use what the query does not select",
         "ORDER BY the name of something selected, or a column of GROUP BY",
     ),
     "offset": QueryRule("FETCH is not supported", "use LIMIT and OFFSET"),
-    "limit": QueryRule("this is not a number of rows", "write a whole number below 10^18"),
-    "unknown-option": QueryRule("there is no such option", "use one of those, or none"),
-    "option-twice": QueryRule("an option is given once", "leave the second one out"),
-    "option-value": QueryRule("the option does not take this value", "use a value that it takes"),
+    "limit": QueryRule("this is not a valid number of rows", "write a whole number below 10^18"),
+    "unknown-option": QueryRule("there is no such option", "use one of the options, or none"),
+    "option-twice": QueryRule("this option is given twice", "leave the second one out"),
+    "option-value": QueryRule("this is not a valid value of the option", "use an allowed value"),
 }
 
 

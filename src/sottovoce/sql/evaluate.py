@@ -45,9 +45,9 @@ _DIVISIONS: dict[type[exp.Expr], Any] = {
     exp.IntDiv: np.floor_divide,
     exp.Mod: np.remainder,
 }
-_UNITS = f": {', '.join(dates.SPANS)}"
+_UNITS = f" (units: {', '.join(dates.SPANS)})"
 _WITHOUT_WEEKS = f"{_UNITS.replace('week, ', '')}; weeks are (e - d) / 7"
-_PARTS = f": {', '.join(dates.PARTS)}"
+_PARTS = f" (parts: {', '.join(dates.PARTS)})"
 _MAX_DIGITS = 15
 _LARGEST = (1 << 63) - 1  # of the whole numbers that arrays hold
 _LONGEST = 40  # digits of a literal that is read as a whole number

@@ -246,14 +246,8 @@ class _Reader:
                 numbers[position] = self._named(item, taken)
                 self._check_numbers(list(numbers.values()), start(item.node))
         if not numbers:
-            unknown = [
-                call
-                for item in self.items
-                for call in item.node.find_all(exp.Anonymous)
-                if call.this not in (*FUNCTIONS, *DATE_FUNCTIONS)
-            ]
-            if unknown:
-                raise Refusal("function", start(unknown[0]))
+            for item in self.items:
+                _check_functions(item.node)
             raise Refusal("no-aggregate", start(self.select))
         return numbers
 
@@ -605,6 +599,13 @@ def _table_name(tree: exp.Show, domain: Tables) -> str:
 
 def _has_aggregate(node: exp.Expr) -> bool:
     return any(call.this in aggregates() for call in node.find_all(exp.Anonymous))
+
+
+def _check_functions(node: exp.Expr) -> None:
+    """Refuse the first unknown function in an expression without an aggregate."""
+    for call in node.find_all(exp.Anonymous):
+        if call.this not in (*FUNCTIONS, *DATE_FUNCTIONS):
+            raise Refusal("function", start(call))
 
 
 def _is_constant(node: exp.Expr) -> bool:

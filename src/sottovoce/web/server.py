@@ -1,4 +1,4 @@
-"""Running an HTTP service with uvicorn: one socket, bounded connections, and an end in time."""
+"""Run an HTTP service with uvicorn: one socket, bounded connections, a bounded shutdown time."""
 
 import asyncio
 import gc
@@ -25,11 +25,12 @@ from sottovoce.web.door import Door
 from sottovoce.web.routes import Application
 from sottovoce.web.settings import Settings
 
-_DRAIN_PART = 0.5  # of the grace period, in which requests under way may finish
+_DRAIN_PART = 0.5  # share of the grace period in which requests under way may finish
 _MAX_DESCRIPTORS = 1 << 16
-# The search for reference cycles took a quarter of the processor time of small uploads: it looked
-# at every class and function of every library again and again.  What is loaded at the start stays,
-# so it is left out; and requests make no cycles, so that the search may be rare.
+# With Python's defaults, garbage collection took a quarter of the processor time of small uploads:
+# it visited every class and function of every library again and again.  Objects that exist at the
+# start are never freed, so they are left out.  Requests make no reference cycles, so collections
+# may be rare.
 _GARBAGE_THRESHOLDS = (20_000, 20, 20)
 _SWITCH_SECONDS = 0.0001  # between event loop and commit thread; the default of 5 ms is too slow
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -37,7 +38,7 @@ _log = logging.getLogger(__name__)
 
 
 def prepare(settings: Settings, warned: Callable[[str], None]) -> None:
-    """Send logs to the standard error, keep files private, and leave in good order on a signal."""
+    """Send logs to the standard error, keep files private, and exit cleanly on a signal."""
     logs.configure(time_format=settings.log_times)
     folder.keep_private()
     for concern in concerns(settings):
@@ -48,30 +49,32 @@ def prepare(settings: Settings, warned: Callable[[str], None]) -> None:
 
 
 def concerns(settings: Settings) -> list[str]:
-    """Return what speaks against a server: an open folder, or no encryption."""
+    """Return concerns about the settings of a server: an open folder, or no encryption."""
     return [*folder.concerns(settings.data), *settings.concerns]
 
 
-def run(settings: Settings, create: Callable[[], Application], told: Callable[[str], None]) -> None:
-    """Serve an application until a signal says stop, and finish what is under way.
+def run(
+    settings: Settings, create: Callable[[], Application], announce: Callable[[str], None]
+) -> None:
+    """Serve an application until a signal says stop, and finish the requests under way.
 
-    ``told`` gets the address before the application is created.
+    ``announce`` is called with the address before the application is created.
     """
-    with listening(settings, told) as door:
+    with listening(settings, announce) as door:
         serve_door(settings, create(), door)
 
 
 @contextmanager
-def listening(settings: Settings, told: Callable[[str], None]) -> Iterator[socket.socket]:
-    """Yield a listening socket, whose address is told.
+def listening(settings: Settings, announce: Callable[[str], None]) -> Iterator[socket.socket]:
+    """Yield a listening socket, and call ``announce`` with its address.
 
-    Only nodes that share a database may share a folder.
+    Without a database the folder is locked: only nodes that share a database may share a folder.
     """
     alone = nullcontext() if settings.database else folder.served(settings.data)
     with alone, _door(settings) as door:
         host, port = door.getsockname()[:2]
         site = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        told(site + settings.root_path)
+        announce(site + settings.root_path)
         yield door
 
 
@@ -79,13 +82,13 @@ def serve_door(settings: Settings, application: Application, door: socket.socket
     """Serve an application on a listening socket until a signal says stop."""
     _prepare_interpreter()
     server = _Server(_configuration(settings, application), settings.grace_seconds)
-    for number in _STOP_SIGNALS:  # from now on: an exception may not interrupt the event loop
+    for number in _STOP_SIGNALS:  # an exception must not interrupt the event loop
         signal.signal(number, server.handle_exit)
     server.run(sockets=[door])
 
 
 def _prepare_interpreter() -> None:
-    """Set what this process, which does nothing but serve, wants of the interpreter."""
+    """Tune garbage collection and thread switching for a server process."""
     sys.setswitchinterval(_SWITCH_SECONDS)
     gc.collect()
     gc.freeze()
@@ -93,10 +96,10 @@ def _prepare_interpreter() -> None:
 
 
 class _Server(uvicorn.Server):
-    """A server that ends the process when its grace period is over, whatever still runs.
+    """A server that ends the process when its grace period is over, even if requests still run.
 
-    Nothing is lost by that: what was acknowledged is durable, and every step of a task is repeated
-    after a crash.
+    Nothing is lost: acknowledged reports are durable, and every step of a task is repeated after a
+    crash.
     """
 
     def __init__(self, config: uvicorn.Config, grace_seconds: float) -> None:
@@ -117,7 +120,7 @@ def _end() -> None:
 
 
 def _leave(*_: object) -> None:
-    """Leave in good order while nothing is served yet."""
+    """Exit cleanly before anything is served."""
     raise SystemExit(0)
 
 
@@ -148,14 +151,14 @@ def _configuration(settings: Settings, app: Application) -> uvicorn.Config:
 
 
 def _protocol(settings: Settings, max_waiting: int, door: Door) -> type[asyncio.Protocol]:
-    """Return what uvicorn makes for every connection."""
+    """Return the protocol factory that uvicorn calls for every connection."""
     waiting = WaitingConnections(settings.header_seconds, max_waiting)
     direct = BehindProxies(door, settings.proxies) if settings.proxies else door
     return cast(type[asyncio.Protocol], partial(TimedProtocol, waiting, direct))
 
 
 def _descriptors() -> int:
-    """Return how many files and connections this process may open, as many as the system lets."""
+    """Raise the limit of open files as far as allowed, and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = min(hard, _MAX_DESCRIPTORS) if hard != resource.RLIM_INFINITY else _MAX_DESCRIPTORS
     if soft == resource.RLIM_INFINITY or soft >= wanted:

@@ -15,7 +15,7 @@ from collector.dashboard.reading import read, rows
 from collector.people import counting, text
 from sottovoce.collector.dashboard import assets, formatting
 from sottovoce.collector.published import OPEN_TO_ANYBODY
-from sottovoce.collector.release import Wanted, released
+from sottovoce.collector.release import AnswerOptions, released
 from sottovoce.errors import UnavailableError
 
 PAGES = [
@@ -74,7 +74,7 @@ def test_a_task_that_is_open_to_anybody_says_so(fresh):
 
 def content(seen, name):
     """What is released of a task."""
-    return released(seen.api.collector, seen.api.collector.find(name), Wanted()).content
+    return released(seen.api.collector, seen.api.collector.find(name), AnswerOptions()).content
 
 
 def test_a_histogram_has_a_chart_a_table_and_its_facts(seen):

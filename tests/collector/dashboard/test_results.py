@@ -106,7 +106,7 @@ def test_a_reader_chooses_bins_for_a_long_range_of_numbers():
     assert [value for value, _, _ in offered] == ["", "10", "25", "50"]
     assert [value for value, _, chosen in offered if chosen] == [""]
     wanted = Shown.of(QueryParams("bins=7"), plan)
-    assert (wanted.wanted.bins, wanted.query.endswith("&bins=7")) == (7, True)
+    assert (wanted.options.bins, wanted.query.endswith("&bins=7")) == (7, True)
     bins = [row("0–9", 2.0), row("10–19", 9.0), row("20–59", suppressed=True)]
     answer = sections(released(bins), plan, wanted)
     assert [value for value, _, chosen in answer["bins"] if chosen] == ["7"]

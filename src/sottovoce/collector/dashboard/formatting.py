@@ -32,7 +32,12 @@ def percent(share: float, error: float = 0.01) -> str:
     >>> percent(0.4321, 0.01), percent(0.4321, 0.0002), percent(-0.02, 0.2)
     ('43.2\u202f%', '43.21\u202f%', '−2\u202f%')
     """
-    decimals = 0 if error >= 0.1 else 1 if error >= 0.0005 else 2
+    if error >= 0.1:
+        decimals = 0
+    elif error >= 0.0005:
+        decimals = 1
+    else:
+        decimals = 2
     return _signed(f"{100 * share:.{decimals}f}") + THIN + "%"
 
 

@@ -184,7 +184,7 @@ class Pages:
     async def _answer(self, request: Request, published: Published, wanted: results.Shown) -> Facts:
         """Return the parts of an answer, or why there is none."""
         try:
-            outcome = await self._api.outcome(request, published, wanted.wanted.defence)
+            outcome = await self._api.outcome(request, published, wanted.options.defence)
             return await run_in_threadpool(self._answered, published, wanted, outcome)
         except StateError:
             return {"kind": "waiting", "reason": results.missing(published)}
@@ -205,7 +205,7 @@ class Pages:
 
     def _answered(self, published: Published, wanted: results.Shown, outcome: Outcome) -> Facts:
         """Return the parts of an answer that has been computed."""
-        answer = released(self._api.collector, published, wanted.wanted, outcome)
+        answer = released(self._api.collector, published, wanted.options, outcome)
         return {
             "kind": "answered",
             **results.sections(answer.content, published.task.plan, wanted),
@@ -214,7 +214,7 @@ class Pages:
 
     def _beside(self, published: Published, wanted: results.Shown, outcome: Outcome) -> Facts:
         """Return what an outcome shows beside its rows."""
-        views = released_views(published, outcome, wanted.wanted.marginal)
+        views = released_views(published, outcome, wanted.options.marginal)
         return {
             "pairs": pairs.shown(views.pairs, self._path(published), wanted.query_of_numbers),
             "remarks": views.remarks,
@@ -235,7 +235,7 @@ class Pages:
         published = self._find(request)
         shown = results.Shown.of(request.query_params, published.task.plan)
         kind = request.url.path.rpartition(".")[2]
-        answer = await self._api.released(request, published, shown.wanted)
+        answer = await self._api.released(request, published, shown.options)
         response = answer_response(answer, csv=kind == "csv")
         name = quote(request.path_params["name"], safe="")
         response.headers["content-disposition"] = (

@@ -10,7 +10,7 @@ from starlette.datastructures import QueryParams
 from sottovoce.answers.attacked import COLUMNS, sentence
 from sottovoce.collector.dashboard import details, formatting, svg
 from sottovoce.collector.published import Published
-from sottovoce.collector.release import Wanted, bins_of, fakes_of, level_of
+from sottovoce.collector.release import AnswerOptions, bins_of, fakes_of, level_of
 from sottovoce.collector.store.base import State
 from sottovoce.domains.base import Domain
 from sottovoce.maths.exact import UNIT
@@ -37,9 +37,9 @@ _DRAWN = 4_000  # values that a line is drawn through
 
 @dataclass(frozen=True)
 class Shown:
-    """What a page shows of an answer: what is ``wanted``, and whether all rows are."""
+    """What a page shows of an answer: its ``options``, and whether all rows are shown."""
 
-    wanted: Wanted
+    options: AnswerOptions
     everything: bool = False
 
     @classmethod
@@ -51,41 +51,41 @@ class Shown:
         chosen = plan.named(names) if names else ()
         defence = query.get("defence", "none")
         bins = bins_of(query.get("bins", ""))
-        wanted = Wanted(query.get("method", "none"), level, chosen, fakes, defence, bins)
-        wanted.check(plan)
-        return cls(wanted, query.get("all") == "1")
+        options = AnswerOptions(query.get("method", "none"), level, chosen, fakes, defence, bins)
+        options.check(plan)
+        return cls(options, query.get("all") == "1")
 
     @property
     def query_of_numbers(self) -> str:
         """Return the query of an address that asks for the same numbers of all attributes."""
-        fakes = "" if self.wanted.fakes is None else f"&fakes={self.wanted.fakes:g}"
-        defence = "" if self.wanted.defence == "none" else f"&defence={self.wanted.defence}"
-        bins = "" if self.wanted.bins is None else f"&bins={self.wanted.bins}"
-        return f"method={self.wanted.method}&level={self.wanted.level:g}{fakes}{defence}{bins}"
+        fakes = "" if self.options.fakes is None else f"&fakes={self.options.fakes:g}"
+        defence = "" if self.options.defence == "none" else f"&defence={self.options.defence}"
+        bins = "" if self.options.bins is None else f"&bins={self.options.bins}"
+        return f"method={self.options.method}&level={self.options.level:g}{fakes}{defence}{bins}"
 
     @property
     def query(self) -> str:
         """Return the query of an address that asks for the same numbers."""
-        chosen = "".join(f"&marginal={quote(name, safe='')}" for name in self.wanted.marginal)
+        chosen = "".join(f"&marginal={quote(name, safe='')}" for name in self.options.marginal)
         return self.query_of_numbers + chosen
 
     def choices(self, plan: Plan) -> Facts:
         """Return what a form offers."""
-        wanted = self.wanted
-        levels = sorted({*LEVELS, wanted.level})
+        options = self.options
+        levels = sorted({*LEVELS, options.level})
         labels = {method.name: method.label for method in known_methods().values()}
         labels["none"] = f"none: {plan.unprocessed}"
         return {
             "methods": [
-                (method, labels[method], method == wanted.method) for method in plan.methods
+                (method, labels[method], method == options.method) for method in plan.methods
             ],
             "levels": [
-                (f"{level:g}", formatting.level(level), level == wanted.level) for level in levels
+                (f"{level:g}", formatting.level(level), level == options.level) for level in levels
             ],
-            "attributes": [(name, name in wanted.marginal) for name in plan.attributes],
-            "fakes": _slider(wanted.fakes or 0.0),
+            "attributes": [(name, name in options.marginal) for name in plan.attributes],
+            "fakes": _slider(options.fakes or 0.0),
             "defences": [
-                (name, text, name == wanted.defence) for name, text in DEFENCE_LABELS.items()
+                (name, text, name == options.defence) for name, text in DEFENCE_LABELS.items()
             ],
         }
 
@@ -112,7 +112,7 @@ def _slider(fakes: float) -> Facts:
 
 def sections(released: Mapping[str, Any], plan: Plan, wanted: Shown) -> Facts:
     """Return the parts of an answer, each with its drawing, its table and what it rests on."""
-    alone = released["name"] if wanted.wanted.marginal else ""
+    alone = released["name"] if wanted.options.marginal else ""
     parts = list(released["answers"].items()) if "answers" in released else [(alone, released)]
     most = _ALL_PARTS if wanted.everything else MOST_PARTS
     chosen = parts[-most:][::-1] if plan.longitudinal else parts[:most]
@@ -126,7 +126,7 @@ def sections(released: Mapping[str, Any], plan: Plan, wanted: Shown) -> Facts:
     long = any(section.get("long") for section in sections)
     return {
         "parts": sections,
-        "bins": _bin_choices(wanted.wanted.bins) if long else [],
+        "bins": _bin_choices(wanted.options.bins) if long else [],
         "more": len(parts) - len(sections),
         "cut": cut,
         "several": len(parts) > 1,
@@ -175,7 +175,7 @@ def _section(
         }
     counted = "population" in part  # people per value; otherwise figures on the scale of the task
     long = counted and domain is not None and domain.binnable and domain.size > MOST_ROWS
-    binned = long and wanted.wanted.bins is not None
+    binned = long and wanted.options.bins is not None
     rows = _ordered(part["rows"], domain, wanted.everything or binned) if counted else part["rows"]
     shown = rows[: _ALL_ROWS if wanted.everything else MOST_ROWS]
     write = _counted if counted else _measured

@@ -68,13 +68,14 @@ class ChosenCoins(Attack, kind="coins"):
         }
 
     def _assigned(self, asked: Round, users: int) -> list[tuple[Address, Ints]]:
-        """Return which attackers answer where: the members are dealt in turn."""
+        """Return the addresses and the attackers that answer them, split evenly over members."""
         for member in self.members:
             asked.question(Address(asked.number, member))  # refuses a member that does not exist
         parts = np.array_split(np.arange(users), len(self.members))
-        return [
-            (Address(asked.number, member, slot), people)
-            for member, people in zip(self.members, parts, strict=True)
-            for slot in range(asked.ask.slots_of(member))
-            if len(people)
-        ]
+        assigned: list[tuple[Address, Ints]] = []
+        for member, people in zip(self.members, parts, strict=True):
+            if not len(people):
+                continue
+            slots = range(asked.ask.slots_of(member))
+            assigned += [(Address(asked.number, member, slot), people) for slot in slots]
+        return assigned

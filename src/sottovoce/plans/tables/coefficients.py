@@ -44,16 +44,18 @@ PER_COLUMN = {
     3: 4,
 }  # decompositions of each column that enter the products, by the number of columns
 DEFAULT_K = {"rdc": 0, "gls": 8}  # 0: 2 to the number of columns
-_EXACT = 1e-12  # the variance of what is known
+_EXACT = 1e-12  # variance that stands for "known exactly"
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """A number for every record: a set of values for each restricted column, and the numbers of the
-    columns that are multiplied.
+    """A number for every record, which a query adds up over all records.
 
-    ``weight`` is what a record of a list that counts stands for; ``further`` are the numbers of
-    measured columns beside the first.
+    A record whose restricted columns all have values in their ``sets`` contributes the product of
+    the numbers of its measured columns, or 1.  Any other record contributes 0.
+
+    ``weight`` is how many records of a list table one sampled record represents.  ``further`` are
+    the numbers of measured columns beside the first.
     """
 
     factor: Factor
@@ -65,7 +67,7 @@ class Target:
 
     @cached_property
     def key(self) -> Any:
-        """Return what two targets of one factor have in common if they are equal."""
+        """Return a cache key: equal for equal targets of one factor."""
         numbers = None if self.numbers is None else self.numbers.tobytes()
         sets = tuple(sorted((column, chosen.tobytes()) for column, chosen in self.sets.items()))
         further = tuple((column, each.tobytes()) for column, each in self.further.items())
@@ -76,7 +78,7 @@ class Target:
         return self.measured is not None and column in (self.measured, *self.further)
 
     def values(self, column: int) -> Floats | None:
-        """Return the number of every value of a column; None where all are 1."""
+        """Return the number of every value of a column; None if all of them are 1."""
         chosen = self.sets.get(column)
         numbers = self.further.get(column, self.numbers)
         if numbers is None or not self.measures(column):
@@ -84,7 +86,7 @@ class Target:
         return numbers if chosen is None else numbers * chosen
 
     def check_measure(self, measure: str) -> None:
-        """Refuse to measure by rounding coins that were not collected."""
+        """Refuse the method ``round`` if no rounding coins were collected."""
         if self.measured is None or measure in TREE_MEASURES or self.factor.rounds(self.measured):
             return
         raise ParameterError(
@@ -270,7 +272,7 @@ def _weighted_terms(method: Method, parts: "Sequence[AxisTarget]") -> tuple[Axis
 
 @dataclass(frozen=True, eq=False)
 class AxisTarget:
-    """What a target and a method want of one axis."""
+    """The part of a target and a method that concerns one axis."""
 
     target: Target
     method: Method
@@ -279,8 +281,9 @@ class AxisTarget:
 
     @cached_property
     def key(self) -> Any:
-        """Return what two axes of one factor and method have in common if they are treated
-        alike.
+        """Return a cache key: equal for axes that get equal coefficients.
+
+        It holds for axes of one factor and one method.
         """
         if self.is_coin:
             return self.axis, self.alone, self.coin_leaves.tobytes()

@@ -104,7 +104,7 @@ class WeightedTarget:
 
     @property
     def key(self) -> Any:
-        """Return what equal weighted targets of one factor have in common."""
+        """Return a cache key: equal for equal weighted targets of one factor."""
         return self.weight, self.target.key
 
     def times(self, weight: float) -> "WeightedTarget":

@@ -1,13 +1,12 @@
-"""Pass ``predict``: Candidates -> Predictions.  How good the numbers will be, before any report is
-read.
+"""Pass ``predict``: Candidates -> Predictions.  Errors of the numbers, before any report is read.
 
-The second moments are exact for people who are spread evenly over all values.  A report about a
-layer with coefficients c has a score with variance (``ScoreMoments``)
+The second moments are exact if people are spread evenly over all values.  A report about a layer
+with coefficients c has a score with variance (``ScoreMoments``)
 
     spread * sum((c - m)^2) + held * (c[v] - m)^2     v: the person's cell, m: the mean coefficient
 
-and over layers picked with chance P the mean square of a score is the sum over layers of (its own)
-/ P.
+If a layer is picked with probability P, the mean square of a score is the sum over layers of the
+mean square of the layer's score, divided by P.
 
 Source: Xu 2020, sections 3 to 6; docs/affine-response.md, section 1.
 """
@@ -39,7 +38,7 @@ from sottovoce.plans.tables.weigh import Candidate
 from sottovoce.sql.query import EVERYBODY
 from sottovoce.sql.values import numbers_of
 
-EVEN = 0.5  # the chance that a drawn record counts, where nothing is known
+EVEN = 0.5  # assumed probability that a drawn record counts
 
 
 @dataclass(frozen=True)
@@ -82,26 +81,27 @@ class Prediction:
         return self._scores[column]
 
     def variance(self, total: ScoreTotal) -> float:
-        """Return the variance of one person's part of a total.
+        """Return the variance of one person's contribution to a total.
 
-        For several products an upper bound.
+        For a total of several products this is an upper bound.
         """
-        alike: dict[Any, list[ScoreProduct]] = {}
+        by_scores: dict[Any, list[ScoreProduct]] = {}
         for term in total.products:
-            alike.setdefault((term.scores, term.public), []).append(term)
+            by_scores.setdefault((term.scores, term.public), []).append(term)
         error = 0.0
-        for terms in alike.values():
+        for terms in by_scores.values():
             scores = [self.score(column) for column in terms[0].scores]
             noise = prod(score.square for score in scores) - prod(score.signal for score in scores)
             error += sqrt(max(0.0, self._mean_square(terms) * noise))
         return error**2
 
     def _mean_square(self, terms: Sequence[ScoreProduct]) -> float:
-        """Return the mean square of what the scores of some products are multiplied by together:
-        numbers, and powers of public columns.
+        """Return the mean square of the factor that multiplies the scores of some products.
+
+        The factor is a sum of numbers times powers of public columns.
         """
         names = {term.times.name for term in terms if term.times}
-        if len(names) > 1:  # nothing is known of two public columns together
+        if len(names) > 1:  # the joint distribution of two public columns is not known
             roots = [abs(term.weight) * sqrt(self._public_mean(term.times, 2)) for term in terms]
             return sum(roots) ** 2
         factors = np.zeros(1)
@@ -111,9 +111,9 @@ class Prediction:
         return float(np.mean(factors**2))
 
     def least_variance(self, total: ScoreTotal) -> float:
-        """Return what the variance of anybody's part of a total is at least.
+        """Return a lower bound of the variance of one person's contribution to a total.
 
-        That is known of a total of one product: of several, the noise may cancel.
+        For a total of several products it is 0, because their noise may cancel.
         """
         if len(total.products) != 1:
             return 0.0
@@ -130,7 +130,7 @@ class Prediction:
         return self._quiet[column]
 
     def mean(self, total: ScoreTotal) -> float:
-        """Return what one person contributes to a total on average."""
+        """Return one person's mean contribution to a total."""
         return sum(
             term.weight
             * self._public_mean(term.times, 1)
@@ -139,7 +139,7 @@ class Prediction:
         )
 
     def number(self, row: Row, number: Number, users: int) -> ExpectedNumber:
-        """Return the expected error of a number from so many people."""
+        """Return the expected error of a number that ``users`` people report."""
         demand = self.candidate.demand
         totals = self.totals(number, users)
         value, slopes = number.aggregate.combine(totals)
@@ -157,14 +157,14 @@ class Prediction:
 
     @property
     def cost(self) -> float:
-        """Return the variances of all totals of the first row together."""
+        """Return the sum of the variances of all totals of the first row."""
         demand = self.candidate.demand
         return sum(self.variance(demand.totals[total]) for total in demand.rows[0].totals)
 
     @property
     def cells(self) -> float:
-        """Return the cells that the reports of a person are compared with for the first row, were
-        each hashed.
+        """Return the number of cells that a person's reports are compared with for the first row,
+        if every layer is hashed.
         """
         demand = self.candidate.demand
         products = [
@@ -192,7 +192,7 @@ class Prediction:
 
 
 def predict(candidates: tuple[Candidate, ...], source: Source) -> tuple[Prediction, ...]:
-    """Return the candidates with what can be said about their errors."""
+    """Return the candidates with the predictions of their errors."""
     return tuple(map(Prediction, candidates))
 
 
@@ -200,15 +200,16 @@ def predicted_score(targets: TargetSum, column: Coefficients) -> PredictedScore:
     """Return the moments of one person's score for coefficients that estimate a sum of targets."""
     slots = targets[0].target.factor.slots
     signal, mean = estimated_moments(targets)
-    # What is known is not scored but added.
+    # The known part of the targets is not estimated; it is added exactly.
     scored = signal - 2 * column.known * mean + column.known**2
     noise = sum(_slot_variance(slot, column, scored / len(slots) ** 2) for slot in slots)
     return PredictedScore(noise + signal, signal, mean)
 
 
 def quiet_variance(slot: Slot, column: Coefficients) -> float:
-    """Return the least variance of one report's score: that of who holds no cell with a part in
-    it.
+    """Return the least variance that one report's score can have.
+
+    It is the variance for a person whose cells all have coefficient 0.
     """
     laws = slot.laws
     sums = _layer_sums(slot, column)
@@ -224,7 +225,7 @@ def squared_coefficients(slot: Slot, column: Coefficients) -> float:
 
 
 def compared_cells(slot: Slot, column: Coefficients) -> float:
-    """Return how many cells have a coefficient, on average over the layers of a slot."""
+    """Return the number of cells with a nonzero coefficient, averaged over the layers of a slot."""
     used = np.zeros(len(slot.family))
     for member in range(len(slot.family)):
         group, levels = slot.levels(member)
@@ -236,7 +237,7 @@ def compared_cells(slot: Slot, column: Coefficients) -> float:
 
 
 def estimated_moments(targets: TargetSum) -> tuple[float, float]:
-    """Return the mean square and the mean of what a sum of targets gives one person."""
+    """Return the mean square and the mean of the value of a sum of targets for one person."""
     factor = targets[0].target.factor
     weights = np.array([part.weight for part in targets])
     shared = np.ones((len(targets), len(targets)))
@@ -258,13 +259,13 @@ def estimated_moments(targets: TargetSum) -> tuple[float, float]:
 
 @dataclass(frozen=True, eq=False)
 class _LayerSums:
-    """Sums over the cells of the layers of a slot, which variances are made of."""
+    """Sums over the cells of every layer of a slot: variances are computed from them."""
 
     squares: Floats  # of all coefficients
     total: Floats  # of all coefficients
     person_square: Floats  # the mean square of a person's coefficient
     person: Floats  # the mean of a person's coefficient
-    cells: Floats  # how many there are
+    cells: Floats  # the number of cells
 
     def times(self, scales: Floats) -> "_LayerSums":
         """Return the sums with the coefficients of every layer times its scale."""
@@ -331,8 +332,9 @@ def _group_sums(axes: tuple[Axis, ...], terms: Sequence[AxisProduct]) -> _LayerS
 
 @dataclass(frozen=True, eq=False)
 class _AxisSums:
-    """Sums of some numbers of nodes, an entry per level that is asked about: plain, and by shares
-    of people.
+    """Sums over the nodes of an axis, with one entry for each of its levels.
+
+    ``over_cells`` counts every node once, and ``over_people`` weights it with its share of people.
     """
 
     over_cells: Floats
@@ -377,7 +379,7 @@ def _summed(axis: Axis, levels: Levels) -> _AxisSums:
 
 
 def _shares(axis: Axis, level: int) -> Floats:
-    """Return the share of people in each node, were they spread evenly over the values."""
+    """Return the share of people in each node if they are spread evenly over the values."""
     tree = axis.tree
     if axis.coins:
         sides = len(tree.real(level))

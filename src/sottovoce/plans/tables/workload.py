@@ -1,19 +1,20 @@
-"""Weights of layers: how often people are asked about each layer, for the queries that will be
-asked.
+"""Weights of layers: how often people are asked about each layer, given the expected queries.
 
-With BLUE coefficients (``layered_blue``) the noise of a target, for people who are spread evenly,
+With BLUE coefficients (``layered_blue``) and people who are spread evenly, the variance of a target
 is
 
-    V = sum over parts l of |part_l|^2 / lambda_l         |part_l|^2: its squares over all values
+    V = sum over parts l of |part_l|^2 / lambda_l         |part_l|^2: sum of squares over all values
 
-where lambda_l grows with the chances of the layers that see part l.  V is convex in the chances, so
-the best ones are found by a short iteration that never makes the sum of log(V) over the workload
-worse: every chance is multiplied by the square root of what it contributes, then all are divided by
-their sum.  The sum of logarithms makes a percent of error of one query worth a percent of another.
-Over a join the noise of all tables is multiplied, and the logarithm makes a sum of that again.
+where lambda_l grows with the probabilities of the layers that contain part l.  The weights minimise
+the sum of log(V) over the workload.  The logarithm makes one percent of error worth the same in
+every query.  It also turns the product of variances over the tables of a join into a sum.
 
-A share of the people (``SPARE``) stays even over all layers, so that other queries can be answered
-too; and every layer has a weight of at least 1.
+V is convex in the probabilities.  A multiplicative iteration finds the minimum, and no step makes
+the sum worse: every probability is multiplied by the square root of its contribution, then all are
+divided by their sum.
+
+A share of the people (``SPARE``) is spread evenly over all layers, so that other queries can be
+answered too.  Every layer has a weight of at least 1.
 
 Source: Torsney 1983.
 """
@@ -39,23 +40,23 @@ from sottovoce.plans.tables.predict import Prediction, estimated_moments
 from sottovoce.plans.tables.source import Source
 from sottovoce.plans.tables.table_plan import BALANCED, Workload
 
-SPARE = 0.04  # of the people: asked as if nothing were known about the queries
+SPARE = 0.04  # share of the people that is spread evenly over all layers
 STEPS = 400
-SETTLED = 1e-6  # a change of chances at which the iteration ends
-MAX_ROWS = 16  # of a query with groups, evenly spaced, that are looked at
-MAX_MOMENTS = 8  # of a number that is no smooth function of them
-NOMINAL_USERS = 1_000_000  # of whom averages are taken; nothing depends on it
+SETTLED = 1e-6  # the iteration ends when no probability changes by more
+MAX_ROWS = 16  # rows of a query with groups that are considered, evenly spaced
+MAX_MOMENTS = 8  # moments that are considered for a number that is no smooth function of them
+NOMINAL_USERS = 1_000_000  # nominal number of users; the weights do not depend on it
 TOTAL_WEIGHT = 1 << 20
-BALANCED_SPARE = 0.01  # the same where nothing is known
-BALANCING = 1_200  # steps
-LEARNING = 0.1  # the power of a loss by which its wish matters more in the next step
+BALANCED_SPARE = 0.01  # like SPARE, if the queries are unknown
+BALANCING = 1_200  # steps of the minimax iteration
+LEARNING = 0.1  # exponent of the update: a wish's weight is multiplied by loss^LEARNING
 
-Weights = tuple[tuple[int, ...], ...]  # by table and layer; empty: all alike
+Weights = tuple[tuple[int, ...], ...]  # by table and layer; empty if all layers weigh the same
 
 
 @dataclass(frozen=True)
 class WeightedQuery:
-    """A query that will be asked, and how much it matters."""
+    """An expected query and its weight."""
 
     text: str
     weight: float = 1.0
@@ -93,11 +94,14 @@ def _is_positive(number: Any) -> bool:
 
 
 def balanced_weights(layout: Layout, points: float = 1.0) -> Weights:
-    """Return weights of layers for who cannot list the queries: the largest loss is least.
+    """Return layer weights that minimise the largest loss (minimax), for unknown queries.
 
-    The loss of a point over every column is its noise over that of asking everybody about the
-    finest layer, in units of ``points``; that of another query is its noise over that with even
-    layers, in units of what ``_tolerances`` allow.
+    A loss is a ratio of two variances:
+
+    - For a point over every column, the variance is divided by ``points`` times the variance that
+      results when everybody is asked about the finest layer.
+    - For any other query, the variance is divided by the variance with even layers times the
+      query's entry of ``_Tolerances``.
     """
     weights = []
     for factor in layout.factors:
@@ -108,16 +112,16 @@ def balanced_weights(layout: Layout, points: float = 1.0) -> Weights:
 
 @dataclass(frozen=True)
 class _Tolerances:
-    """How much noisier than with even layers queries of each kind may be.
+    """The ratio of variances, relative to even layers, that queries of each kind may have.
 
-    So much that the best published method is about as good, on tables of two to six columns
-    (docs/decisions/0079-balanced-layers.md): it loses more to even layers the fewer columns there
-    are, and the more of them hold numbers.
+    The ratios are those at which the best published method is about as good, on tables of two to
+    six columns (docs/decisions/0079-balanced-layers.md).  Compared with even layers, that method
+    loses more the fewer columns there are, and the more of them hold numbers.
     """
 
     label: float
     number: float
-    numbers: float  # a range of them
+    numbers: float  # a range of numbers
     pair: float
 
     @classmethod
@@ -133,30 +137,31 @@ class _Tolerances:
 
 
 def _balanced_wishes(layout: Layout, factor: Factor) -> list["_Wish"]:
-    """Return what is wished of a table whatever will be asked of it: a point over every column,
-    every single column as a value and as a range, and every pair.
+    """Return the wishes for a table whose queries are unknown.
 
-    The weight of a wish is what it tolerates.
+    They are a point over every column, a value and a range of every single column, and every pair
+    of columns.  The weight of a wish is its entry of ``_Tolerances``.
     """
     kinds = layout.attributes(factor.table)
     ordered = [column for column, kind in enumerate(kinds) if not isinstance(kind, Categories)]
     single = {column: _one_value(kind.size) for column, kind in enumerate(kinds)}
     ranges = {column: _some_values(kinds[column].size) for column in ordered}
     usual = single | ranges
-    allowed = _Tolerances.of(len(kinds), ordered=bool(ordered))
+    tolerances = _Tolerances.of(len(kinds), ordered=bool(ordered))
     wanted = [(1.0, single)]
     for column, chosen in single.items():
-        wanted.append((allowed.number if column in ranges else allowed.label, {column: chosen}))
-    wanted += [(allowed.numbers, {column: chosen}) for column, chosen in ranges.items()]
+        tolerance = tolerances.number if column in ranges else tolerances.label
+        wanted.append((tolerance, {column: chosen}))
+    wanted += [(tolerances.numbers, {column: chosen}) for column, chosen in ranges.items()]
     for left, right in combinations(usual, 2):
-        wanted.append((allowed.pair, {left: usual[left], right: usual[right]}))
+        wanted.append((tolerances.pair, {left: usual[left], right: usual[right]}))
     most = layout.tables.most(factor.table)
     stands_for = most / layout.rows[factor.table] if most else 1.0
     wishes = []
-    for tolerated, sets in wanted:
+    for tolerance, sets in wanted:
         target = Target(factor, sets, weight=stands_for)
         norms = _norms((WeightedTarget(1.0, target),))
-        wishes.append(_Wish(factor, tolerated, norms, 0.0))
+        wishes.append(_Wish(factor, tolerance, norms, 0.0))
     return wishes
 
 
@@ -165,15 +170,15 @@ def _one_value(size: int) -> Bools:
 
 
 def _some_values(size: int) -> Bools:
-    """Return a range of two fifths of the values, whose ends are those of no interval."""
+    """Return a range of 40 % of the values whose ends do not coincide with interval ends."""
     values = np.arange(size)
     return np.asarray((values >= 0.31 * size) & (values < 0.71 * size))
 
 
 def layer_weights(layout: Layout, queries: Iterable[WeightedQuery]) -> Weights:
-    """Return the weights of the layers of every table that are best for some queries.
+    """Return the layer weights of every table that are best for the given queries.
 
-    Empty for a table of which the queries ask nothing.
+    The weights of a table that no query uses are empty.
     """
     wishes = [wish for query in queries for wish in _wishes(layout, query)]
     weights = []
@@ -185,9 +190,10 @@ def layer_weights(layout: Layout, queries: Iterable[WeightedQuery]) -> Weights:
 
 @dataclass(frozen=True, eq=False)
 class _Wish:
-    """A score whose noise should be small: ``norms`` are the squares of the parts of its target.
+    """A score whose variance should be small.
 
-    ``signal`` is what its mean square is without noise, where it is multiplied by other scores.
+    ``norms`` are the sums of squares of the parts of its target.  ``signal`` is its mean square
+    without noise; it is 0 for a score that is not multiplied by others.
     """
 
     factor: Factor
@@ -197,7 +203,7 @@ class _Wish:
 
 
 def _wishes(layout: Layout, query: WeightedQuery) -> list[_Wish]:
-    """Return the scores that the numbers of a query are made of."""
+    """Return a wish for every score that the numbers of a query are computed from."""
     source = Source(layout)
     parsed = read(query.text, source)
     if parsed.schema:
@@ -223,7 +229,10 @@ def _wishes(layout: Layout, query: WeightedQuery) -> list[_Wish]:
 
 
 def _combined(prediction: Prediction, row: Row, number: Number) -> list[Demand]:
-    """Return what the error of a number is that of: its linear part, or some of its moments."""
+    """Return the linear combination of moments whose error equals that of the number.
+
+    If the number is no smooth function of its moments, return some of the moments instead.
+    """
     demand = prediction.candidate.demand
     _, slopes = number.aggregate.combine(prediction.totals(number, NOMINAL_USERS))
     if slopes is not None:
@@ -235,9 +244,9 @@ def _combined(prediction: Prediction, row: Row, number: Number) -> list[Demand]:
 
 
 def _norms(targets: TargetSum) -> Floats:
-    """Return the squares of all parts of a sum of targets over all values, by level of each axis.
+    """Return the sums of squares of all parts of a sum of targets, by level of each axis.
 
-    What is known of everybody has no noise.
+    A part that is known for everybody has no noise: its entry is 0.
     """
     factor = targets[0].target.factor
     (axes,) = factor.slots[0].groups
@@ -270,7 +279,7 @@ def _first_level(part: tuple[Floats | None, ...]) -> int:
 
 @dataclass(frozen=True, eq=False)
 class _LayerDesign:
-    """The chances of the layers of one table for the scores that are wished of it."""
+    """The probabilities of the layers of one table that are best for some wishes."""
 
     factor: Factor
     wishes: Sequence[_Wish]
@@ -281,7 +290,7 @@ class _LayerDesign:
 
     @cached_property
     def widths(self) -> Floats:
-        """Return the width of a cell of every layer, an axis of the array per axis."""
+        """Return the width of a cell of every layer: the array has one dimension per axis."""
         (axes,) = self.slot.groups
         widths = [
             np.array([1.0 if axis.coins else axis.tree.width(level) for level in axis.levels])
@@ -291,31 +300,34 @@ class _LayerDesign:
 
     @cached_property
     def precisions(self) -> Floats:
-        """Return the precision of a layer that everybody is asked about; 0 if it is left out."""
+        """Return the precision of every layer if everybody is asked about it.
+
+        The precision of a layer that is left out is 0.
+        """
         precisions = self.slot.precisions(by_level=True) / self.slot.chances
         left_out = np.zeros(self.slot.family.first)
         return np.concatenate([left_out, precisions]).reshape(self.widths.shape)
 
     @property
     def weights(self) -> tuple[int, ...]:
-        """Return the best chances as whole numbers."""
+        """Return the best probabilities as whole numbers."""
         chances = self.chances.ravel()[self.slot.family.first :]
         counts = np.maximum(1, np.rint(chances * TOTAL_WEIGHT)).astype(int)
         return tuple(counts.tolist())
 
     @cached_property
     def chances(self) -> Floats:
-        """Return the chances of least cost, of which a share is even."""
+        """Return the probabilities of least cost, mixed with an even share (``SPARE``)."""
         norms = np.stack([wish.norms for wish in self.wishes])
         signals = np.array([wish.signal for wish in self.wishes])
-        matters = np.array([wish.weight for wish in self.wishes])
-        power = self.widths * self.precisions  # of a layer that everybody is asked about
+        weights = np.array([wish.weight for wish in self.wishes])
+        power = self.widths * self.precisions  # if everybody is asked about the layer
         even = (power > 0) / np.count_nonzero(power > 0)
         chances = even
         for _ in range(STEPS):
             lambdas = _from_the_end(((1 - SPARE) * chances + SPARE * even) * power)
             noise = (norms / lambdas).reshape(len(norms), -1).sum(axis=1)
-            cost = np.tensordot(matters / np.maximum(noise + signals, 1e-300), norms, axes=1)
+            cost = np.tensordot(weights / np.maximum(noise + signals, 1e-300), norms, axes=1)
             gains = power * _from_the_start(cost / lambdas**2)
             before = chances
             chances = chances * np.sqrt(gains)
@@ -327,10 +339,10 @@ class _LayerDesign:
 
 @dataclass(frozen=True, eq=False)
 class _BalancedDesign(_LayerDesign):
-    """The chances with the least largest loss, the first wish being a point over every column.
+    """The probabilities that minimise the largest loss (minimax).
 
-    The wishes are weighed like those of a workload, and those that lose more get more weight in
-    every step.
+    The first wish is a point over every column.  The wishes are weighted like those of a workload,
+    and in every step wishes with a larger loss get more weight.
     """
 
     points: float
@@ -346,17 +358,17 @@ class _BalancedDesign(_LayerDesign):
         bounds[0] = self.points * self._noise(norms[:1], finest)[0]
         chances = best = even
         least = np.inf
-        matters = np.full(len(norms), 1 / len(norms))
+        weights = np.full(len(norms), 1 / len(norms))
         for _ in range(BALANCING):
             mixed = (1 - BALANCED_SPARE) * chances + BALANCED_SPARE * even
             noise = self._noise(norms, mixed)
             losses = noise / bounds
             if losses.max() < least:
                 least, best = losses.max(), mixed
-            matters = matters * losses**LEARNING
-            matters = matters / matters.sum()
+            weights = weights * losses**LEARNING
+            weights = weights / weights.sum()
             lambdas = _from_the_end(mixed * power)
-            cost = np.tensordot(matters / noise, norms, axes=1)
+            cost = np.tensordot(weights / noise, norms, axes=1)
             chances = chances * np.sqrt(power * _from_the_start(cost / lambdas**2))
             chances = chances / chances.sum()
         return np.asarray(best)
@@ -367,14 +379,14 @@ class _BalancedDesign(_LayerDesign):
 
 
 def _from_the_end(values: Floats) -> Floats:
-    """Return the sums over all entries that are as far along every axis, or further."""
+    """Return, for every entry, the sum over all entries with the same or larger indices."""
     for axis in range(values.ndim):
         values = np.flip(np.cumsum(np.flip(values, axis), axis), axis)
     return values
 
 
 def _from_the_start(values: Floats) -> Floats:
-    """Return the sums over all entries that are as far along every axis, or less."""
+    """Return, for every entry, the sum over all entries with the same or smaller indices."""
     for axis in range(values.ndim):
         values = np.cumsum(values, axis)
     return values

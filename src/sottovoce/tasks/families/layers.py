@@ -22,24 +22,27 @@ ALIGNED_FROM = 20  # bits; larger layers are decoded column by column
 MAX_LAYERS = bounds.MAX_DOCUMENT_MEMBERS
 ROUNDINGS = ("none", "one", "all", "mirror")
 
-Key = tuple[int, tuple[int, ...]]  # how many cells, and the bit groups in which they are permuted
+Key = tuple[int, tuple[int, ...]]  # number of cells, and the bit groups that permute them
 
 
 @dataclass(frozen=True)
 class Layers(Family, kind="layers"):
-    """All combinations of one of the ``widths`` of every column, the last changing fastest.
+    """One layer for every combination of one of the ``widths`` of every column.
 
-    ``rounding`` says what happens to numbers:
+    The width of the last column changes fastest.  ``rounding`` says how numbers are rounded:
 
-        none    nothing; layers of lists always hold whether the drawn record counts
-        one     the members come in groups, one for each of the ``groups`` columns; half of the
-                layers of a group also hold that column's rounding coin (and, for lists, whether
-                the record counts)
-        all     the coin of each of the ``groups`` columns is in a layer, or not
-        mirror  the members come in groups; a group's own column is doubled by its coin
+    - ``none``: Numbers are not rounded.  A layer of a list table always also tells whether the
+      drawn record counts.
+    - ``one``: The layers come in groups, one for each of the ``groups`` columns.  Half of the
+      layers of a group also hold the rounding coin of its column, and for a list table whether the
+      drawn record counts.
+    - ``all``: There is a layer with and a layer without the rounding coin of each of the ``groups``
+      columns.
+    - ``mirror``: The layers come in groups, one for each of the ``groups`` columns.  The rounding
+      coin of a group's column doubles the number of cells of that column.
 
-    The ``first`` layers (0 or 1) are left out: layer 0 has everything in one cell, whose count is
-    known. There is one mechanism for every number of cells.
+    The ``first`` layers (0 or 1) are left out: layer 0 has a single cell, whose count is known.
+    There is one mechanism for every number of cells.
     """
 
     table: int
