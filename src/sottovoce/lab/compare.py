@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from sottovoce.answers import export
-from sottovoce.answers.answer import Answer
 from sottovoce.answers.plain_data import PlainData
 from sottovoce.core import settings
 from sottovoce.domains.base import Domain
@@ -152,7 +151,6 @@ def _compared(task: Task, answers: Sequence[Any], truth: Any) -> ComparedMechani
     """Return the errors of the answers of one task, one for each seed."""
     squares, expected, covered = [], [], []
     for answer in answers:
-        assert isinstance(answer, Answer)
         people = answer.estimate.population
         low, high = answer.estimate.interval(answer.level)
         squares.append(((answer.estimate.frequencies - truth) ** 2).mean())
