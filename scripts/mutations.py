@@ -163,7 +163,8 @@ MUTATIONS = (
         "web/bodies.py",
         "        if self.held + size > self._max_held or of_address > self._max_of_address:\n",
         "        if False:\n",
-        "web/test_bodies.py::test_all_bodies_share_a_budget_and_who_comes_too_late_is_told_to_come_back",
+        "web/test_bodies.py::"
+        "test_all_bodies_share_a_budget_and_who_comes_too_late_is_told_to_come_back",
     ),
     Mutation(
         "the deadline of headers",

@@ -39,6 +39,7 @@ from door import served
 import sottovoce as sv
 from sottovoce.collector import access
 from sottovoce.collector.collector import Collector
+from sottovoce.collector.resources import Resources
 from sottovoce.collector.store.base import State, open_store, store_url
 from sottovoce.core.byte_sizes import byte_size
 from sottovoce.domains.bits import Bits
@@ -175,7 +176,7 @@ class opened:  # noqa: N801 - used like a function
     def __init__(self, folder: Path, memory: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._store = open_store(store_url(folder))
-        self._collector = Collector(self._store, folder, time.time, memory=memory)
+        self._collector = Collector(self._store, folder, time.time, Resources(memory))
 
     def __enter__(self) -> Collector:
         return self._collector

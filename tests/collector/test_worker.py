@@ -14,6 +14,7 @@ from collector.sending import held, send
 from sottovoce.collector import worker
 from sottovoce.collector.app import create
 from sottovoce.collector.collector import Collector
+from sottovoce.collector.resources import Resources
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.collector.worker import Workers
 from sottovoce.errors import UnavailableError
@@ -61,7 +62,7 @@ def workers(tmp_path, stopwatch):
 
 def served(full, workers, clock):
     """The collector of a server over the same folder."""
-    return Collector(full.store, full.folder, clock, workers)
+    return Collector(full.store, full.folder, clock, Resources(work_apart=workers))
 
 
 def test_another_process_seals_the_round_and_asks_the_plan(full, workers, clock):
@@ -244,7 +245,7 @@ def test_health_checks_are_answered_while_a_round_is_sealed(large, tmp_path):
         store = SqliteStore(folder / "collector.db")
         settings = Settings(data=folder, health_rate=0, tick=3600.0)
         apart = Workers(folder, "", TICK) if name == "apart" else None
-        app = create(store, settings, clock=Clock(), work_apart=apart)
+        app = create(store, settings, clock=Clock(), resources=Resources(work_apart=apart))
         found[name] = probed_while_sealing(app, advance)
         store.close()
     assert found["apart"][0] < 0.5

@@ -13,7 +13,7 @@ from typing import Any
 
 from sottovoce.answers import export
 from sottovoce.answers.digits import figure, interval
-from sottovoce.answers.plain_data import PlainData
+from sottovoce.answers.plain_data import PlainRows
 from sottovoce.errors import CodecError, NoDataError
 
 Row = dict[str, Any]
@@ -38,7 +38,7 @@ class ExportedNumber:
 
 
 @dataclass(frozen=True, eq=False)
-class ExportedAnswer(PlainData):
+class ExportedAnswer(PlainRows):
     """An answer, a SQL answer or an explanation, as the JSON of a collector says it."""
 
     content: Mapping[str, Any]
@@ -90,14 +90,6 @@ class ExportedAnswer(PlainData):
 
     def to_dict(self) -> dict[str, Any]:
         return dict(self.content)
-
-    def to_csv(self) -> str:
-        """Return the rows as CSV with a header."""
-        return export.csv_text(self.rows())
-
-    def frame(self, library: str = "pandas") -> Any:
-        """Return the rows as a frame of pandas, polars or pyarrow."""
-        return export.frame_of(self.rows(), library)
 
     def plot(self, path: str | Path | None = None, *, ax: Any = None, number: str = "") -> Any:
         """Draw the largest rows with their intervals; ``number`` chooses one of a SQL answer."""

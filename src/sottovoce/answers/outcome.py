@@ -10,17 +10,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from sottovoce.answers import export
 from sottovoce.answers.guarantee import Guarantee, ShuffledReports
 from sottovoce.answers.notebook import MAX_ROWS
-from sottovoce.answers.plain_data import PlainData
+from sottovoce.answers.plain_data import PlainRows
 from sottovoce.answers.side_views import SideViews
 from sottovoce.errors import ParameterError
 
 Row = dict[str, Any]
 
 
-class Outcome(PlainData):
+class Outcome(PlainRows):
     """What a plan answers: rows with intervals, and what they rest on."""
 
     name: str
@@ -129,11 +128,3 @@ class Outcome(PlainData):
             return {**shown.about, "rows": shown.rows_to_show(MAX_ROWS)}
         parts = shown.questions()
         return {**shown.about, "answers": {name: part.to_show() for name, part in parts.items()}}
-
-    def to_csv(self) -> str:
-        """Return the rows as CSV with a header."""
-        return export.csv_text(self.rows())
-
-    def frame(self, library: str = "pandas") -> Any:
-        """Return the rows as a frame of pandas, polars or pyarrow."""
-        return export.frame_of(self.rows(), library)

@@ -34,7 +34,8 @@ class TaskCheck:
         expected = users or quota or DEFAULT_USERS
         plan, epsilon = task.plan, task.response_epsilon
         if queries:
-            return cls(task, expected, plan.advise(expected, epsilon, sql=queries))  # type: ignore[call-arg]
+            advice = plan.advise(expected, epsilon, sql=queries)  # type: ignore[call-arg]
+            return cls(task, expected, advice)
         if plan.answers_sql:  # what is known without a query
             return cls(task, expected, Plan.advise(plan, expected, epsilon))
         return cls(task, expected, plan.advise(expected, epsilon))

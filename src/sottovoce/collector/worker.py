@@ -23,8 +23,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from sottovoce.collector.collector import Collector
+from sottovoce.collector.resources import LOCAL, Resources
 from sottovoce.collector.store.base import open_store, store_url
-from sottovoce.engine.parquet import DEFAULT_MEMORY, NOT_ENOUGH_MEMORY
+from sottovoce.engine.parquet import NOT_ENOUGH_MEMORY
 from sottovoce.errors import SottovoceError, UnavailableError
 from sottovoce.web import logs
 from sottovoce.web.supervisor import end_with_parent
@@ -35,17 +36,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Order:
-    """The work of one task, at a time in whole seconds, over a folder and a store.
-
-    ``memory`` is how many bytes it may use for reports.
-    """
+    """The work of one task, at a time in whole seconds, over a folder and a store."""
 
     folder: Path
     database: str
     digest: str
     now: int
-    memory: int
-    logs: str = ""
+    resources: Resources = LOCAL
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ class _Failed:
 
 
 class Workers:
-    """Do the work of tasks, one process after another."""
+    """Do the work of tasks, one process after another; ``resources`` are those of each."""
 
     def __init__(
         self,
@@ -65,13 +62,11 @@ class Workers:
         database: str,
         tick: float,
         monotonic: Callable[[], float] = time.monotonic,
-        memory: int = DEFAULT_MEMORY,
-        logs: str = "",
+        resources: Resources = LOCAL,
     ) -> None:
         self._folder, self._database = folder, database
         self._tick, self._monotonic = tick, monotonic
-        self._memory = memory
-        self._logs = logs
+        self._resources = resources
         self._failed: dict[str, _Failed] = {}
 
     def __call__(self, digest: str, now: int, meanwhile: Callable[[], None]) -> bool:
@@ -83,7 +78,7 @@ class Workers:
         failed = self._failed.get(digest, _Failed(0, 0.0))
         if failed.times and self._monotonic() < failed.next_attempt:
             return False
-        order = Order(self._folder, self._database, digest, now, self._memory, self._logs)
+        order = Order(self._folder, self._database, digest, now, self._resources)
         try:
             moved = self._moved(order, meanwhile)
         except Exception:
@@ -161,9 +156,7 @@ def _result(order: Order) -> bool | SottovoceError:
 def _work(order: Order) -> bool:
     store = open_store(store_url(order.folder, order.database))
     try:
-        collector = Collector(
-            store, order.folder, lambda: order.now, memory=order.memory, logs=order.logs
-        )
+        collector = Collector(store, order.folder, lambda: order.now, order.resources)
         return collector.work(order.digest)
     finally:
         store.close()

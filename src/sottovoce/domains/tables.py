@@ -58,7 +58,7 @@ class Tables(Domain, kind="services"):
             _check_names((*self.records(table).names, *self.public_columns(table)))
         self._check_public_names()
         if self.public_bytes > MAX_PUBLIC:
-            raise ParameterError(f"public columns take at most {MAX_PUBLIC} bytes together")
+            raise ParameterError(f"`public` columns must take at most {MAX_PUBLIC} bytes together")
 
     def _check_public_names(self) -> None:
         single = {name for index, name in enumerate(self.names) if not self.most(index)}

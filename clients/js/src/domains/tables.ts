@@ -112,7 +112,7 @@ function longestPublicPart({ names, attributes }: Columns): number {
   need(attributes.every(isColumn), COLUMN_RULE);
   const lengths = names.map((name, i) => longestJson(name, attributes[i]!));
   const bytes = lengths.reduce((total, length) => total + length, 0);
-  need(bytes <= MAX_PUBLIC, `public columns take at most ${MAX_PUBLIC} bytes together`);
+  need(bytes <= MAX_PUBLIC, `\`public\` columns must take at most ${MAX_PUBLIC} bytes together`);
   return bytes;
 }
 
