@@ -16,9 +16,6 @@ from typing import Any
 import numpy as np
 from sqlglot import exp
 
-from sottovoce.domains.categories import Categories
-from sottovoce.domains.dates import Dates
-from sottovoce.domains.integers import Integers
 from sottovoce.domains.tables import Tables
 from sottovoce.sql import dates
 from sottovoce.sql.aggregates.base import COUNTED, Aggregate, MeasureTerm, Moment, aggregates
@@ -50,7 +47,6 @@ from sottovoce.sql.query import (
     Query,
     SortItem,
 )
-from sottovoce.sql.values import numbers_of
 from sottovoce.sql.where import (
     LARGEST_COLUMN,
     ConditionReader,
@@ -426,21 +422,18 @@ class _Reader:
         argument: exp.Column = call.expressions[0]
         column = self.scope.column(argument)
         domain = self.scope.kind(column)
-        if isinstance(domain, Categories):
+        if not domain.has_ranges:
             raise Refusal("category-measure", start(argument))
-        if not isinstance(domain, (Dates, Integers)) or domain.size > MOST_POINTS:
+        if domain.rounding is not None or domain.size > MOST_POINTS:
             raise Refusal("public-quantile", start(argument))
-        of_dates = isinstance(domain, Dates)
-        values = domain.labels if isinstance(domain, Dates) else numbers_of(domain).tolist()
-        numbers = domain.starts / dates.DAY if isinstance(domain, Dates) else numbers_of(domain)
         where = self._together(narrowing, call)
         return kind(  # type: ignore[no-any-return]
             measure=(MeasureTerm(1.0, column),),
             counted=self._count_of(MeasuredSum((), narrowing), call),
             share=share,
-            of_dates=of_dates,
-            numbers=np.asarray(numbers, float),
-            public=PublicValues(column, tuple(values), where),
+            of_dates=domain.value_type == "date",
+            numbers=domain.value_numbers,
+            public=PublicValues(column, domain.engine_values(), where),
         )
 
     def _dated(self, argument: exp.Expr) -> MeasuredSum | None:

@@ -23,7 +23,6 @@ from sottovoce.arrays import Floats
 from sottovoce.domains.base import Domain
 from sottovoce.maths.fieller import RatioLaw, fieller
 from sottovoce.sql.query import Column, Monomial
-from sottovoce.sql.values import numbers_of
 
 # (*), a condition, a sum of columns, one column, one private column, or that and a share
 Argument = Literal["star", "condition", "columns", "column", "ordered", "share"]
@@ -69,7 +68,7 @@ class MeasureTerm:
 
     def of_column(self, kind: Domain) -> Floats:
         """Return the number of every value of the column, whose domain is given."""
-        return self.numbers(np.zeros(0) if self.function is not None else numbers_of(kind))
+        return self.numbers(np.zeros(0) if self.function is not None else kind.value_numbers)
 
     def numbers(self, plain: Floats) -> Floats:
         """Return the number of every value of the column; ``plain`` are those without a function.
