@@ -237,10 +237,10 @@ export class Device {
    * keys and token come before the device finds out whether the round asks it.
    */
   async #openSealing(notice: Notice, round: Round) {
-    const shuffled = await import("./shuffled.js");
+    const { fetchKeys, Sealing } = await import("./sealing.js");
     const addresses = [this.#collector, ...this.#witnesses] as const;
-    const keys = await shuffled.fetchKeys(addresses, notice, round);
-    const sealing = await shuffled.Sealing.open(notice, round, keys);
+    const keys = await fetchKeys(addresses, notice, round);
+    const sealing = await Sealing.open(notice, round, keys);
     return { sealing, longestWait: this.#longestWait(notice, keys.opened) };
   }
 
