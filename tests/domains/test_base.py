@@ -1,10 +1,13 @@
 """The contract of domains: what every domain answers, and what it answers if it does not apply."""
 
+import ast
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import sottovoce
 from sottovoce.domains.base import Domain, flat_array, normalized_labels
 from sottovoce.domains.bits import Bits
 from sottovoce.domains.buckets import Buckets
@@ -65,6 +68,31 @@ def test_labels_are_composed_text():
 
 
 # --- columns of tables ---
+
+CLASSES = {"Buckets", "Categories", "Dates", "Integers", "Numbers"}
+SHELLS = ("cli", "collector", "encodings", "engine", "plans/tables", "sql", "wire")
+
+
+def asked_classes(text):
+    """Return the domains of columns whose class a module asks for."""
+    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    asked = [call for call in calls if getattr(call.func, "id", "") in ("isinstance", "issubclass")]
+    names = (node for call in asked for node in ast.walk(call.args[1]))
+    return CLASSES & {getattr(name, "id", "") for name in names}
+
+
+@pytest.mark.parametrize("folder", SHELLS)
+def test_whoever_uses_columns_asks_for_no_class(folder):
+    paths = list((Path(sottovoce.__file__).parent / folder).rglob("*.py"))
+    assert paths
+    for path in paths:
+        assert not asked_classes(path.read_text("utf-8")), path
+
+
+def test_a_class_that_is_asked_for_is_noticed():
+    assert asked_classes("isinstance(kind, (Dates, int))") == {"Dates"}
+    assert asked_classes("Dates('2024', '2025')") == set()
+
 
 COLUMNS = {
     "categories": (LISTED, "text"),

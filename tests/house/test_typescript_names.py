@@ -15,9 +15,9 @@ PYTHON = ROOT / "src" / "sottovoce"
 WITHOUT_TWIN = {
     "browser": "the entry of browsers, with the ledger that only they have",
     "bytes": "Python's bytes do this by themselves",
-    "client/message": "client/client.py does this; here permanent responses need it without Client",
+    "client/message": "client/client.py does this; here permanent responses need it alone",
     "client/resend": "a method of Client in Python; here it is loaded when somebody sends again",
-    "client/stated_accepts": "client/accepts.py checks this; here it is loaded if something is stated",
+    "client/stated_accepts": "client/accepts.py checks this; here it is loaded when needed",
     "core/hidden_characters": "generated from core/hidden_characters.json, which Python reads",
     "core/keyed_rng": "core/rng.py has it; here only longitudinal tasks load it",
     "index": "the entry of the core, which is __init__.py in Python",

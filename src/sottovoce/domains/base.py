@@ -173,6 +173,47 @@ class Domain(ABC):
         """Return the least and the largest number, where values are numbers."""
         raise ParameterError(f"the values of a {self.kind} domain have no order")
 
+    @property
+    def edges(self) -> Floats:
+        """Return the bounds between neighbouring values, one more than there are values."""
+        raise ParameterError(f"the values of a {self.kind} domain have no order")
+
+    @property
+    def file_columns(self) -> dict[str, tuple[str, ...]]:
+        """Return the columns to read from files, by table.
+
+        ``{"": ()}`` is one column of any name.
+        """
+        return {"": ()}
+
+    def from_columns(self, tables: Mapping[str, Mapping[str, Cells]], separator: str = ";") -> Any:
+        """Return what people hold, given columns of text by table."""
+        ((name, cells),) = tables[""].items()
+        return self.from_cells(name, cells, separator)
+
+    def from_cells(self, name: str, cells: Cells, separator: str = ";") -> list[Any]:
+        """Return the values in a column of text called ``name``."""
+        refuse_empty_cells(name, cells)
+        return list(cells)
+
+    def remarks(self, values: Any) -> tuple[str, ...]:
+        """Return what is worth knowing about values before they are used."""
+        return ()
+
+    def part(self, name: str) -> "Domain | None":
+        """Return the domain behind one part of an outcome, None where a part mixes several."""
+        return self
+
+    def part_indices(self, indices: Any, name: str) -> Any:
+        """Return the indices within ``part(name)`` of what people hold."""
+        return indices
+
+    def counts(self, indices: Any, labels: Iterable[str]) -> dict[str, int]:
+        """Return how many people hold each of the labelled values."""
+        totals = np.bincount(indices, minlength=self.size).tolist()
+        count_of = dict(zip(self.labels, totals, strict=True))
+        return {label: count_of.get(label, 0) for label in labels}
+
     # What tables and SQL ask of the domain of a column.  The defaults are those of labels; numbers
     # state their cells as well.
 
@@ -259,47 +300,6 @@ class Domain(ABC):
     def public_rank(self, label: str) -> Any:
         """Return what groups by a public value are sorted by, given their name."""
         return float(label) if self.value_type == "number" else label
-
-    @property
-    def edges(self) -> Floats:
-        """Return the bounds between neighbouring values, one more than there are values."""
-        raise ParameterError(f"the values of a {self.kind} domain have no order")
-
-    @property
-    def file_columns(self) -> dict[str, tuple[str, ...]]:
-        """Return the columns to read from files, by table.
-
-        ``{"": ()}`` is one column of any name.
-        """
-        return {"": ()}
-
-    def from_columns(self, tables: Mapping[str, Mapping[str, Cells]], separator: str = ";") -> Any:
-        """Return what people hold, given columns of text by table."""
-        ((name, cells),) = tables[""].items()
-        return self.from_cells(name, cells, separator)
-
-    def from_cells(self, name: str, cells: Cells, separator: str = ";") -> list[Any]:
-        """Return the values in a column of text called ``name``."""
-        refuse_empty_cells(name, cells)
-        return list(cells)
-
-    def remarks(self, values: Any) -> tuple[str, ...]:
-        """Return what is worth knowing about values before they are used."""
-        return ()
-
-    def part(self, name: str) -> "Domain | None":
-        """Return the domain behind one part of an outcome, None where a part mixes several."""
-        return self
-
-    def part_indices(self, indices: Any, name: str) -> Any:
-        """Return the indices within ``part(name)`` of what people hold."""
-        return indices
-
-    def counts(self, indices: Any, labels: Iterable[str]) -> dict[str, int]:
-        """Return how many people hold each of the labelled values."""
-        totals = np.bincount(indices, minlength=self.size).tolist()
-        count_of = dict(zip(self.labels, totals, strict=True))
-        return {label: count_of.get(label, 0) for label in labels}
 
 
 def flat_array(values: Iterable[Any]) -> Any:
