@@ -130,7 +130,7 @@ class Device:
             url=self._route_of(notice).url,
             token=token,
             delay=_uniform(self._longest_wait(notice, keys)),
-            origin=self._api.url,
+            origin=self._api.url if self.route is None else self.route.url,
             fingerprint=b"" if notice.shuffle is None else notice.fingerprint,
         )
         return client.answer(value, asked=asked, posting=posting, sealing=sealing)
