@@ -25,7 +25,7 @@ import type { LedgerFile, TaskEntry } from "./ledger_file.js";
 import { answerOnce, keepBytes, refuseAgain, taskEntry } from "./ledger_file.js";
 import type { AddressedQuestion, MakePayload } from "./message.js";
 import { questionsFor, writeMessage } from "./message.js";
-import type { Sealing } from "./shuffled.js";
+import type { Sealing } from "./sealing.js";
 
 const UNREADABLE = "a value must be of the kind that the task asks for";
 

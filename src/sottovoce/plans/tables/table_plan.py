@@ -8,7 +8,6 @@ from typing import Any
 
 from sottovoce.core.settings import entries, wholes
 from sottovoce.domains.base import Domain
-from sottovoce.domains.categories import Categories
 from sottovoce.domains.listed import domain_of
 from sottovoce.domains.lists import Lists
 from sottovoce.domains.records import Records
@@ -179,4 +178,4 @@ def _longest(domain: Tables) -> int:
     kinds = [
         kind for table in range(len(domain.names)) for kind in domain.records(table).attributes
     ]
-    return max((kind.size for kind in kinds if not isinstance(kind, Categories)), default=2)
+    return max((kind.size for kind in kinds if kind.has_ranges), default=2)
