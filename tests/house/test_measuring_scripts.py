@@ -76,6 +76,29 @@ def test_the_processor_time_of_the_database_counts(script):
     assert "PostgreSQL" not in script("door").page("7347ba3", rows[:2])
 
 
+def test_work_that_is_put_off_counts_and_so_does_sealing(script):
+    before = taken(script)
+    after = replace(taken(script, workers=1), deferred_seconds=0.5, sealing_seconds=1.0)
+    after = replace(after, load_seconds=0.7)
+    _, row = table(script("door").page("7347ba3", [before, after]))
+    assert number(row["reports a processor second"]) == 1000  # in 0.5 + 0.5 seconds
+    assert number(row["of that before"]) == 0.5
+    assert number(row["and sealed"]) == 500
+    assert number(row["of that sealed before"]) == 0.25
+    assert number(row["cores used by the collector"]) == 0.25  # 0.5 of 2 seconds
+    assert number(row["cores used by collector and load"]) == 0.6
+
+
+def test_processor_time_is_read_when_it_stands_still(script, monkeypatch):
+    door = script("door")
+    monkeypatch.setattr(door.time, "sleep", lambda seconds: None)
+    rising = iter([1.0, 2.0, 2.5, 2.51, 9.0])
+    assert door.settled(lambda: next(rising)) == 2.51
+    ever = iter(range(10**6))
+    with pytest.raises(SystemExit, match="does not come to rest"):
+        door.settled(lambda: next(ever))
+
+
 def form(page):
     """The queries of a page about the speed of SQL, and whether its ratios are those of its
     seconds.
