@@ -1,16 +1,19 @@
 """The pages that measuring scripts write: their rows, what growth is fitted to, and links.
 
-The scripts themselves take minutes to hours; these checks run nothing.
+The scripts themselves take minutes to hours; of what they measure only a little is run here.
 """
 
 import importlib
 import re
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sottovoce.lab.experiments.daily_reports import number, table
+from sottovoce.wire.envelope import ID_BYTES
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -59,6 +62,21 @@ def test_a_row_of_before_has_no_figures_of_the_door(script):
     rows = table(page, "A histogram")
     assert [row["peak door MiB"] for row in rows] == ["–", "512"]
     assert [row["check ms"] for row in rows] == ["–", "12"]
+
+
+def test_report_ids_move_when_a_filled_round_is_sealed(script, tmp_path):
+    scale = script("scale")
+    reports = 2 * scale.SEGMENT + 100
+    scale.fill_by_store(tmp_path, "histogram", reports, 1 << 30)
+    assert scale.store_size(tmp_path) >= sum(
+        path.stat().st_size for path in tmp_path.iterdir() if path.name.startswith("collector.db")
+    )
+    with closing(sqlite3.connect(tmp_path / "collector.db")) as connection:
+        (waiting,) = connection.execute("select sum(length(ids)) from new_ids").fetchone()
+        assert waiting == reports * ID_BYTES
+        scale.seal(tmp_path, "histogram", reports, 1 << 30)
+        assert connection.execute("select count(*) from seen").fetchone() == (reports,)
+        assert connection.execute("select count(*) from new_ids").fetchone() == (0,)
 
 
 def taken(script, workers=0, collectors=0):

@@ -52,13 +52,18 @@ async def _run(port: int, requests: Sequence[bytes], connections: int) -> Load:
     latencies = np.zeros(len(requests))
     count = iter(range(len(requests)))
     started = time.perf_counter()
-    ends = []
-    for _ in range(min(connections, len(requests))):
-        _, line = await loop.create_connection(
-            lambda: _Line(waiting, count, latencies), "127.0.0.1", port
-        )
-        ends.append(line.done)
-    await asyncio.gather(*ends)
+    lines = []
+    try:
+        for _ in range(min(connections, len(requests))):
+            _, line = await loop.create_connection(
+                lambda: _Line(waiting, count, latencies), "127.0.0.1", port
+            )
+            lines.append(line)
+        await asyncio.gather(*(line.done for line in lines))
+    finally:
+        for line in lines:
+            line.close()
+        await asyncio.sleep(0)  # until they are closed: a loop with open connections does not end
     return Load(time.perf_counter() - started, latencies)
 
 
@@ -109,6 +114,12 @@ class _Line(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._fail("a connection under load was closed")
+
+    def close(self) -> None:
+        """Close the connection, whatever is under way."""
+        if not self.done.done():
+            self.done.cancel()
+        self._transport.abort()
 
     def _fail(self, reason: str) -> None:
         if not self.done.done():
