@@ -6,7 +6,7 @@ The scripts themselves take minutes to hours; of what they measure only a little
 import importlib
 import re
 import sqlite3
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -160,6 +160,24 @@ def test_a_query_that_was_refused_has_a_reason_and_no_ratio(script):
     (line,) = table(sql.page("7347ba3", 1000, [row]))
     assert line["before s"] == "the condition has too many parts"
     assert (line["before / now"], line["now / decode"]) == ("", "2.00")
+
+
+def test_a_query_for_which_the_decode_is_no_floor_has_empty_cells(script, monkeypatch):
+    sql = script("sql_before")
+    asked = []
+
+    def noted(tree, what, case, users):
+        asked.append((case, what))
+        return sql.Asked(case, 2.0)
+
+    monkeypatch.setattr(sql, "asked_apart", noted)
+    monkeypatch.setattr(sql, "checked_out", nullcontext)
+    rows = list(sql.compare("7347ba3", ["or", "six"], 1000))
+    assert {what for case, what in asked if case == "or"} == {"query", "decode"}
+    assert {what for case, what in asked if case == "six"} == {"query"}
+    conjunctions, six = table(sql.page("7347ba3", 1000, rows))
+    assert (conjunctions["decode s"], conjunctions["now / decode"]) == ("2.000", "1.00")
+    assert (six["before / now"], six["decode s"], six["now / decode"]) == ("1.0", "", "")
 
 
 def test_the_page_of_deployment_states_no_speeds_of_its_own():
