@@ -10,6 +10,7 @@ from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sottovoce.lab.experiments.daily_reports import number, table
@@ -178,6 +179,32 @@ def test_a_query_for_which_the_decode_is_no_floor_has_empty_cells(script, monkey
     conjunctions, six = table(sql.page("7347ba3", 1000, rows))
     assert (conjunctions["decode s"], conjunctions["now / decode"]) == ("2.000", "1.00")
     assert (six["before / now"], six["decode s"], six["now / decode"]) == ("1.0", "", "")
+
+
+def test_the_memory_of_spark_is_its_heap_and_python(script):
+    cluster = script("cluster")
+    small = cluster.Answered(10**6, 10**9, 4, 1.0, 100.0, 2.0, 200.0, 900.0, 1.0)
+    large = replace(small, reports=10**7, log_bytes=10**10, spark_seconds=20.0)
+    page = cluster.page([small, large, replace(small, task="table")])
+    first, last = table(page, "A histogram")
+    memory = 512 + 200 * 2**20 / 1e6
+    assert number(first["log / memory"]) == round(1000 / memory, 1)
+    assert number(last["log / memory"]) == round(10_000 / memory, 1)
+    assert f"is {10_000 / memory:.1f} times that memory" in page
+    assert "grows with the power 1.00" in page
+    assert "bit for bit" in page
+    (query,) = table(page, "`SELECT COUNT(*)")
+    assert query["reports"] == "1,000,000"
+
+
+def test_numbers_of_a_query_agree_to_nine_digits_and_those_of_a_histogram_bit_for_bit(script):
+    cluster = script("cluster")
+    given = np.array([1.0, 2e9])
+    near, far = given * (1 + 1e-12), given * (1 + 1e-8)
+    assert cluster.same("unary", given, given)
+    assert not cluster.same("unary", near, given)
+    assert cluster.same("table", near, given)
+    assert not cluster.same("table", far, given)
 
 
 def test_the_page_of_deployment_states_no_speeds_of_its_own():
