@@ -207,6 +207,26 @@ def test_numbers_of_a_query_agree_to_nine_digits_and_those_of_a_histogram_bit_fo
     assert not cluster.same("table", far, given)
 
 
+def test_devices_have_a_page_only_if_both_trees_make_the_same_bytes(script):
+    devices = script("devices_before")
+    before, now = (devices.Measured("grr", each, "bytes") for each in (12.0, 1.5))
+    (line,) = table(devices.page("7347ba3", [devices.same_bytes(devices.Row(before, now))]))
+    assert (line["before µs"], line["now µs"], line["before / now"]) == ("12.0", "1.5", "8.0")
+    with pytest.raises(SystemExit, match="grr: the same random streams give different reports"):
+        devices.same_bytes(devices.Row(before, replace(now, digest="others")))
+
+
+def test_a_device_is_measured_in_this_tree(script, monkeypatch):
+    devices = script("devices_before")
+    monkeypatch.setattr(devices, "COMPARED", 20)
+    few = {name: replace(case, answers=10) for name, case in devices.CASES.items()}
+    monkeypatch.setattr(devices, "CASES", few)
+    for name in few:
+        first, again = devices.measure(name), devices.measure(name)
+        assert first.digest == again.digest
+        assert first.microseconds > 0
+
+
 def test_the_page_of_deployment_states_no_speeds_of_its_own():
     text = (DOCS / "deployment.md").read_text(encoding="utf-8")
     (speed,) = re.findall(r"^\* \*\*Speed\*\*: (.*)$", text, re.MULTILINE)
