@@ -90,14 +90,15 @@ def measure(workers: int, size: int, reports: int) -> Taken:
     bodies = bench.requests(bench.messages(reports, seed=[size, workers]), size)
     warm = bench.requests(bench.messages(max(size, 1_000), seed=[size, workers, 1]), size)
     connections = CONNECTIONS[size]
-    send = load_of_this_tree()
+    send = of_this_tree("load").load
+    processor_seconds = of_this_tree("processor").processor_seconds
     document = bench.codec.canonical(bench.codec.document(bench.TASK))
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         with served(workers, document, data) as (port, process):
 
             def used() -> float:
-                return processor_seconds(process.pid)
+                return float(processor_seconds(process.pid))
 
             send(port, warm, connections)
             before, idle = settled(used), idle_seconds()
@@ -119,19 +120,19 @@ def measure(workers: int, size: int, reports: int) -> Taken:
         )
 
 
-def load_of_this_tree() -> Any:
-    """Return the load generator of this tree: it sends again what a full queue turns away.
+def of_this_tree(name: str) -> Any:
+    """Return a module of the benchmarks of this tree, so that both trees get the same load.
 
     The package that this process imports may be that of another commit.
     """
-    path = ROOT / "src" / "sottovoce" / "lab" / "bench" / "load.py"
-    spec = importlib.util.spec_from_file_location("load_of_this_tree", path)
+    path = ROOT / "src" / "sottovoce" / "lab" / "bench" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"{name}_of_this_tree", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
-    return module.load
+    return module
 
 
 def settled(used: Callable[[], float]) -> float:
@@ -188,6 +189,7 @@ def measure_database(collectors: int, size: int, reports: int) -> Taken:
     sys.path.insert(0, str(ROOT / "tests"))
     from postgres_server import running
     from sottovoce.lab.bench import collecting as bench
+    from sottovoce.lab.bench.processor import processor_seconds
 
     bodies = bench.requests(bench.messages(reports, seed=[size, collectors]), size)
     warm = bench.requests(bench.messages(max(size, 1_000), seed=[size, collectors, 1]), size)
@@ -258,16 +260,6 @@ def served(
         finally:
             process.terminate()
             process.wait()
-
-
-def processor_seconds(process: int) -> float:
-    """Return the processor time of a process and of all that it has started and that run."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    ticks = sum(map(int, fields[11:15]))
-    total = ticks / os.sysconf("SC_CLK_TCK")
-    for children in Path(f"/proc/{process}/task").glob("*/children"):
-        total += sum(processor_seconds(int(child)) for child in children.read_text().split())
-    return total
 
 
 def idle_seconds() -> float:
