@@ -17,6 +17,7 @@ import platform
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ EVIDENCE = ROOT / "docs" / "evidence" / "devices-before-and-after.md"
 TURNS = 3
 REPEATS = 3  # of a turn
 COMPARED = 300  # reports whose bytes are compared
+STREAM_BYTES = 1 << 16  # for one report
 STRIDE = 0x9E3779B97F4A7C15  # between the values of two of them
 
 
@@ -70,14 +72,31 @@ def measure(name: str) -> Measured:
     module: Any = importlib.import_module(f"sottovoce.mechanisms.{case.module}")
     mechanism = getattr(module, case.name)(1.0, case.size)
     report = one_report(mechanism, case)
-    seeded: Any = importlib.import_module("sottovoce.lab.seeded")
+    rng_module = of_either_tree("core.rng", "rng")
     digest = hashlib.sha256()
     for index in range(COMPARED):
-        packed = report(index * STRIDE % case.size, seeded.SeededRng(index))
+        packed = report(index * STRIDE % case.size, recorded(rng_module.Rng, index))
         digest.update(len(packed).to_bytes(4, "little") + packed)
-    rng = of_either_tree("core.rng", "rng").SystemRng()
+    rng = rng_module.SystemRng()
     seconds = min(timed(report, rng, case.answers) for _ in range(REPEATS))
     return Measured(name, 1e6 * seconds / case.answers, digest.hexdigest())
+
+
+def recorded(base: Any, number: int) -> Any:
+    """Return a stream of bytes with a number, as if it was recorded.
+
+    It does not matter how many bytes are read at a time: those of seeded streams in the laboratory
+    depend on that.
+    """
+    stream = BytesIO(np.random.Generator(np.random.SFC64(number)).bytes(STREAM_BYTES))
+
+    class Recorded(base):  # type: ignore[misc]
+        def bytes(self, count: int) -> bytes:
+            read = stream.read(count)
+            assert len(read) == count, "the recorded stream is too short"
+            return read
+
+    return Recorded()
 
 
 def one_report(mechanism: Any, case: Case) -> Callable[[int, Any], bytes]:
