@@ -224,8 +224,8 @@ def _served(workers: int = 1) -> "Iterator[tuple[int, subprocess.Popen[str], Pat
         data = Path(folder) / "data"
         task.write_text(codec.canonical(codec.document(TASK)), encoding="utf-8")
         _command("task", "create", str(task), "--data", str(data))
-        options = ("serve", "--data", str(data), "--port", "0", "--rate", "0", "--json")
-        options += ("--workers", str(workers))
+        options = ["serve", "--data", str(data), "--port", "0", "--rate", "0", "--json"]
+        options += ["--workers", str(workers)]
         with _process("-m", "sottovoce", *options) as (line, process):
             url = json.loads(line)["url"]
             urllib.request.urlopen(f"{url}/readyz", timeout=10).close()
