@@ -1,6 +1,7 @@
 """The work of a task in a process of its own: what kills that process is an error here."""
 
 import asyncio
+import json
 import re
 import shutil
 import time
@@ -123,6 +124,28 @@ def test_a_death_is_noted_with_the_task_until_the_work_is_done(
     assert collector.advance()
     assert collector.find("count").record.trouble == ""
     assert held(collector, "count") == {1: 1, 2: 2}
+
+
+@pytest.mark.parametrize(
+    ("death", "event", "error"),
+    [
+        (deaths.run_out_of_memory, "worker: there is not enough memory", "MemoryError"),
+        (deaths.find_no_memory_in_the_system, "worker: there is not enough memory", "OSError"),
+        (deaths.miss_a_library, "worker", "ImportError"),
+        (deaths.break_down, "worker", "KeyError"),
+    ],
+)
+def test_the_log_of_a_worker_says_what_failed_and_where(
+    full, workers, monkeypatch, capfd, death, event, error
+):
+    monkeypatch.setattr(worker, "run", death)
+    with pytest.raises(UnavailableError):
+        workers(full.find("count").digest, 0, nothing)
+    (line,) = map(json.loads, capfd.readouterr().err.splitlines())
+    assert line["level"] == "ERROR"
+    assert line["event"].startswith(event)
+    assert line["error"] == error
+    assert line["where"][-1].startswith("deaths.py:")
 
 
 def test_attempts_wait_twice_as_long_each_time_up_to_half_a_minute(

@@ -36,7 +36,6 @@ SPECIFIED_BY = {
     "lab/bench/growth.py": "lab/test_bench.py",
     "lab/bench/integrity.py": "lab/test_bench.py",
     "lab/bench/javascript.py": "lab/test_bench.py",
-    "lab/bench/load.py": "lab/test_bench.py",
     "lab/bench/marginals.py": "lab/test_bench.py",
     "lab/bench/moving.py": "lab/test_bench.py",
     "lab/bench/olh.py": "lab/test_bench.py",

@@ -136,21 +136,28 @@ def _result(order: Order) -> bool | SottovoceError:
     try:
         return _work(order)
     except MemoryError:
-        return UnavailableError(NOT_ENOUGH_MEMORY)
+        return _no_memory()
     except SottovoceError as error:
         _log.warning("worker", exc_info=True)
         return error
     except (ImportError, SystemError):  # of a compiled library that does not fit into memory
+        _log.exception("worker")
         return UnavailableError("a library of the collector is missing or does not fit in memory")
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENOMEM:
-            return UnavailableError(NOT_ENOUGH_MEMORY)
+            return _no_memory()
         _log.exception("worker")
         # Its own words may quote anything, and it may not survive the way to the server.
         name = type(error).__name__
         return UnavailableError(
             f"an unexpected error ({name}); the log of the collector shows where"
         )
+
+
+def _no_memory() -> UnavailableError:
+    """Return the error of work that needs more memory, and log where that was."""
+    _log.error("worker: %s", NOT_ENOUGH_MEMORY, exc_info=True)
+    return UnavailableError(NOT_ENOUGH_MEMORY)
 
 
 def _work(order: Order) -> bool:
