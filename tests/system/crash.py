@@ -797,9 +797,9 @@ def random_scenario(dice: random.Random, turn: int, store: str = "sqlite") -> Sc
     """Return the scenario of a turn: one in four with many small uploads, one in two to the end of
     retention.
 
-    The first death is at the point whose turn it is, and as early as every trial gets there.  As
-    many turns as a store has points reach each of them, and so do twice as many from any turn on.
-    Up to two further deaths come at random moments.
+    The first death is at the point whose turn it is, and as early as every trial gets there.  The
+    first turns reach each point of a store once, and twice as many do from any turn on.  Up to two
+    further deaths come at random moments.
     """
     scenario = Scenario(quota=MANY, at_once=1) if dice.random() < 0.25 else Scenario()
     point = point_of_turn(turn, store)
@@ -813,13 +813,14 @@ def random_scenario(dice: random.Random, turn: int, store: str = "sqlite") -> Sc
 
 
 def point_of_turn(turn: int, store: str) -> str:
-    """Return the point at which the collector dies first.
+    """Return the point at which the collector dies first; turns are counted from 1.
 
     All points come in turn.  The order moves by one from cycle to cycle, so that a point does not
     always fall to tasks with enrolment, which every second turn has.
     """
     points = points_of(store)
-    return points[(turn + turn // len(points)) % len(points)]
+    cycle, place = divmod(turn - 1, len(points))
+    return points[(place + cycle) % len(points)]
 
 
 def least_passes(family: str, scenario: Scenario) -> int:

@@ -26,6 +26,7 @@ from sottovoce.tasks.limits import (
     check_shuffle,
     check_tokens,
 )
+from sottovoce.tasks.moved_number import MovedNumber
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.round_limits import RoundLimits
@@ -85,6 +86,12 @@ class Task:
         """Return what speaks against collecting like this, known before anybody is asked."""
         concerns = self.plan.concerns(self.response_epsilon)
         return concerns if self.coins_checked else (*concerns, *self.plan.concerns_of_free_coins)
+
+    @cached_property
+    def moved_numbers(self) -> tuple[MovedNumber, ...]:
+        """Return what one false report can do to numbers that are more than one count."""
+        checked = self.coins_checked
+        return self.plan.moved_numbers(self.response_epsilon, coins_checked=checked)
 
     @property
     def response_epsilon(self) -> float:
