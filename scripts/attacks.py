@@ -183,6 +183,11 @@ def _on_collectors() -> Iterator[Attack]:
     """Yield the attacks on a running collector."""
     for what, case, tests in (
         ("send reports as fast as one address can", "flood", _tests("web/limits")),
+        (
+            "send reports from many IPv6 addresses of one host",
+            "flood_of_a_network",
+            _tests("web/limits", "web/bodies"),
+        ),
         ("hold connections with headers that never end", "slow_headers", _tests("web/connections")),
         ("claim a body of five gigabytes", "claimed_length", _tests("web/bodies")),
         (

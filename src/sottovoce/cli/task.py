@@ -45,10 +45,11 @@ def create(file: Path, *, as_json: bool, **place: Any) -> None:
         influence = integrity.influence(notice.opening.ask, notice.collection)
         concerns = list(published.concerns)
         facts = {**_facts(published), "new": new, "concerns": concerns, "influence": influence}
+        facts["moved"] = [number.to_dict() for number in published.task.moved_numbers]
         print_json({**facts, **promises.facts(published.task)})
         return
     click.echo(_published_line({**_facts(published), "new": new}))
-    click.echo(" ".join(integrity.sentences(notice)))
+    click.echo(" ".join(integrity.sentences(notice, published.task.moved_numbers)))
     for line in promises.lines(published.task):
         click.echo(line)
 
@@ -154,7 +155,7 @@ def show(name: str, *, as_json: bool, **place: Any) -> None:
         print_json({**facts, "statement": statement(notice), "document": document})
     else:
         click.echo(explain(statement(notice)))
-        click.echo(" ".join(integrity.sentences(notice)))
+        click.echo(" ".join(integrity.sentences(notice, task.moved_numbers)))
         for line in promises.lines(task):
             click.echo(line)
 

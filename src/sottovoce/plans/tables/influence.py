@@ -56,6 +56,11 @@ class ScoreSpan:
         return ScoreSpan(min(corners), max(corners))
 
     @property
+    def magnitude(self) -> float:
+        """Return the largest distance from 0."""
+        return max(abs(self.low), abs(self.high))
+
+    @property
     def influence(self) -> Influence:
         """Return the span as an influence."""
         return Influence(max(0.0, self.high), max(0.0, -self.low))

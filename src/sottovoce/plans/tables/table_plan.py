@@ -18,6 +18,7 @@ from sottovoce.plans.tables.fanout import best_fanout
 from sottovoce.plans.tables.layout import Layout
 from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.collected import Collected
+from sottovoce.tasks.moved_number import MovedNumber
 from sottovoce.tasks.round import Round
 
 MAX_FANOUT = 1024
@@ -57,6 +58,11 @@ class TablePlan:
             f"{share:.3g} for each: joins of three tables and more are hardly ever precise. "
             "Collect what is asked together in one table.",
         )
+
+    def moved_numbers(self, epsilon: float, *, coins_checked: bool) -> tuple[MovedNumber, ...]:
+        from sottovoce.plans.tables.moved_numbers import moved_numbers
+
+        return moved_numbers(self.layout(epsilon), coins_checked=coins_checked)
 
     def settle(
         self, domain: Tables, rows: tuple[int, ...], fanout: int | str, weighing: "Weighing"
