@@ -14,6 +14,7 @@ and the last lines that it printed stand in the error.
 """
 
 import argparse
+import contextlib
 import os
 import re
 import signal
@@ -156,10 +157,8 @@ def lines(
 
 def _kill(process: subprocess.Popen[str]) -> None:
     """Kill what is left of a program and of everything that it started."""
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def _failed(command: list[str], what: str, last: deque[str]) -> str:
