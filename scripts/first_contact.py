@@ -38,7 +38,7 @@ a package index in the network, so that the rows with an empty cache depend on i
 everything under `.venv`, Python's own `pip` included; "load" is that of the machine when the row
 began, beside its cores.
 
-| way | cache of pip | first answer after | everything after | installed | packages | load | commit |
+| way | cache of pip | first answer after | end after | installed | packages | load | commit |
 |---|---|---:|---:|---:|---:|---:|---|
 """
 _WAYS = """
