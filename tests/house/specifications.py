@@ -12,7 +12,7 @@ SPECIFIED_BY = {
     # Command line
     "cli/truths.py": "cli/test_sql.py",
     # Core
-    "core/too_few_users.py": "cli/test_task.py",
+    "core/too_few_users.py": "web/test_problems.py",
     # Collector
     "collector/app.py": "collector/test_api.py",
     "collector/dashboard/assets.py": "collector/dashboard/test_pages.py",
