@@ -1,6 +1,6 @@
 """Measure the first contact: from a bare clone to the first answer on the screen.
 
-    make contact                    # both ways, about half an hour; rewrites the page of evidence
+    make contact                    # both ways, some minutes; rewrites the page of evidence
     python scripts/first_contact.py --only "first program"    # prints the page, keeps nothing
 
 Two ways are measured, each with an empty cache of pip and with a filled one: the first program of
