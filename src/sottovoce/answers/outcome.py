@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from sottovoce.answers.folding import fold, is_search
 from sottovoce.answers.guarantee import Guarantee, ShuffledReports
 from sottovoce.answers.notebook import MAX_ROWS
 from sottovoce.answers.plain_data import PlainRows
@@ -125,6 +126,14 @@ class Outcome(PlainRows):
     def to_show(self) -> dict[str, Any]:
         shown = self.highlights()
         if shown.single:
-            return {**shown.about, "rows": shown.rows_to_show(MAX_ROWS)}
+            return {**shown.about, **shown._rows_to_read()}
         parts = shown.questions()
         return {**shown.about, "answers": {name: part.to_show() for name, part in parts.items()}}
+
+    def _rows_to_read(self) -> dict[str, Any]:
+        """Return the rows worth reading, and how many more of a search are noise."""
+        if not is_search(self.about):
+            return {"rows": self.rows_to_show(MAX_ROWS)}
+        folded = fold(self.rows(), self.about)
+        noise = {"more_rows_within_noise": folded.folded} if folded.folded else {}
+        return {**noise, "rows": folded.rows}
