@@ -10,39 +10,76 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const [name, dist] = process.argv.slice(2);
-const { Client, Device, FileLedger, MemoryLedger } = await import(
+const { Client, Device, FileLedger, MemoryLedger, SottovoceError } = await import(
   pathToFileURL(join(dist, "node.js")).href
 );
 const HOUR = 3600;
 
-/** Returns the message of an answer, or nothing if the device refuses. */
-async function messageOf(text, ledger, value, roundOf = () => undefined) {
+/**
+ * Returns what some work gives, or nothing if the device refuses.  Other errors are mistakes of
+ * this script, and end it.
+ */
+async function unlessRefused(work) {
   try {
-    const client = await Client.open(text, ledger);
-    const document = roundOf(JSON.parse(text).opening);
-    return await client.answer(value, document && (await client.round(document)));
-  } catch {
-    return undefined;
+    return await work();
+  } catch (error) {
+    if (error instanceof SottovoceError) return undefined;
+    throw error;
   }
 }
 
-/** Halves the domain of one task name again and again, and listens for who stays silent. */
-async function silence({ texts, brackets, people }) {
+/** Returns the message of an answer to the opening round, or nothing if the device refuses. */
+function messageOf(text, ledger, value) {
+  return unlessRefused(async () => (await Client.open(text, ledger)).answer(value));
+}
+
+/**
+ * Halves the domain of incomes again and again, and listens for who stays silent.  Each of many
+ * people is asked beside a second person, with another income.
+ */
+async function silence({ texts, brackets, people, agrees }) {
   let found = 0;
+  let answers = 0;
+  let different = 0;
   let charged = 0;
   for (let person = 0; person < people; person++) {
-    const income = (person * 37 + 5) % brackets;
-    const ledger = new MemoryLedger();
+    const incomes = [37, 101].map((factor) => (person * factor + 5) % brackets);
+    if (incomes[0] === incomes[1]) incomes[1] = brackets - 1 - incomes[0];
+    const ledgers = incomes.map(() => new MemoryLedger());
+    let isDifferent = false;
     let [low, high] = [0, brackets];
     while (high - low > 2) {
+      const text = texts[`${low} ${high}`];
       const middle = (low + high) >> 1;
-      if (await messageOf(texts[`${low} ${high}`], ledger, income)) high = middle;
+      const seen = [];
+      for (const [i, ledger] of ledgers.entries())
+        seen.push(await seenOf(text, ledger, incomes[i], agrees));
+      isDifferent ||= JSON.stringify(seen[0]) !== JSON.stringify(seen[1]);
+      const hasAnswered = seen[0].length > 0;
+      if (hasAnswered) high = middle;
       else low = middle;
+      if (hasAnswered) answers++;
     }
-    if (income === low || income === high - 1) found++;
-    charged += (await ledger.spent()).spent;
+    if (incomes[0] === low || incomes[0] === high - 1) found++;
+    if (isDifferent) different++;
+    charged += (await ledgers[0].spent()).spent;
   }
-  return `${found} of ${people} incomes found, for a charge of ${charged / people} each`;
+  const rate = `${answers / people} answers each, for a charge of ${charged / people} each`;
+  const compared = `${different} of ${people} people behave unlike a second one`;
+  return `${found} of ${people} incomes found by ${rate}; ${compared}`;
+}
+
+/** Returns how long the message of an answer is, what was refused and what has been charged. */
+async function seenOf(text, ledger, income, agrees) {
+  const client = await Client.open(text, ledger);
+  if (agrees && "agree" in client) await client.agree();
+  let refusal = "";
+  const message = await client.answer(income).catch((error) => {
+    if (!(error instanceof SottovoceError)) throw error;
+    refusal = error.name;
+  });
+  const { spent } = await ledger.spent();
+  return { length: message?.length ?? 0, refusal, spent };
 }
 
 async function no_budget({ text }) {
@@ -63,30 +100,61 @@ async function another_meaning({ texts }) {
   return again ? "answered, at twice the price" : "refused";
 }
 
-async function forged_consent({ text }) {
-  try {
-    const shown = await (await Client.open(text, new MemoryLedger())).explain();
-    const hidden = /[\n\u202e]/.test(shown);
-    return hidden ? "line breaks and direction characters are shown" : "shown as plain words";
-  } catch {
-    return "refused";
+async function forged_consent({ text, how, words }) {
+  const open = async () => (await Client.open(text, new MemoryLedger())).explain();
+  const shown = await unlessRefused(open);
+  if (shown === undefined) return "refused";
+  const start = shown.indexOf(words);
+  switch (how) {
+    case "lines":
+      return /[\n\u202e]/.test(shown)
+        ? "line breaks and direction characters are shown"
+        : "shown as plain words";
+    case "length":
+      return `the owner reads ${shown.length.toLocaleString("en")} characters`;
+    case "order": {
+      const facts = ["in clear", "costs epsilon"].map((fact) => shown.indexOf(fact));
+      const isLast = facts.every((fact) => fact >= 0 && fact < start);
+      return isLast ? "they come last, after clear and cost" : "they come before clear or cost";
+    }
   }
+  if (start < 0) return "the words are not shown";
+  const before = shown.slice(0, start);
+  const isQuoted = before.lastIndexOf("\u201c") > before.lastIndexOf("\u201d");
+  return isQuoted ? "the words stand within quotation marks" : "the words pass for ours";
 }
 
-async function own_round({ text, mark }) {
-  const marked = (opening) => ({ ...opening, number: mark });
-  const message = await messageOf(text, new MemoryLedger(), "cat", marked);
-  if (!message) return "refused";
-  const number = Buffer.from([mark & 255, mark >> 8]);
-  return Buffer.from(message).includes(number) ? "the report carries the mark" : "no mark";
+/** Gives one device a round of its own; a witness, if devices ask one, shows that of everybody. */
+async function own_round({ text, digest, name, value, rounds }) {
+  const publish = (round, work) => serving({ texts: { [name]: text }, digest, round, post }, work);
+  const post = (_, response) => accept(response);
+  const isAnswered = (url, options) =>
+    unlessRefused(async () => {
+      const device = new Device(url, { ledger: new MemoryLedger(), delay: 0, ...options });
+      await device.answer(name, value);
+      device.close();
+      return true;
+    });
+  return publish(rounds.own, (own) =>
+    publish(rounds.everybody, async (everybody) => {
+      if (!(await isAnswered(own, {}))) return "refused";
+      if (await isAnswered(own, { witnesses: [everybody] })) return "answered";
+      return "refused where a witness shows the round of everybody, answered without one";
+    }),
+  );
 }
 
-/** Serves tasks on this machine; `post` answers those who send reports. */
-async function serving({ texts, digest, post }, work) {
+function accept(response) {
+  response.writeHead(200, { "content-type": "application/json" });
+  response.end(JSON.stringify({ accepted: 1, duplicates: 0, refused: [] }));
+}
+
+/** Serves tasks and a round (the opening one, if none is given); `post` answers reports. */
+async function serving({ texts, digest, round: given, post }, work) {
   const server = createServer((request, response) => {
     if (request.method === "POST") return post(request, response);
     const [, task, round] = /\/v1\/tasks\/([^/]+)(\/round)?$/.exec(request.url);
-    const asked = { digest, state: "open", round: JSON.parse(texts[task]).opening };
+    const asked = { digest, state: "open", round: given ?? JSON.parse(texts[task]).opening };
     const body = round ? JSON.stringify(asked) : texts[task];
     response.writeHead(200, { "content-type": "application/json" });
     return response.end(body);
@@ -111,6 +179,7 @@ async function slow_document({ text }) {
     const message = await client.answer(value);
     ending = `a message of ${message.length.toLocaleString("en")} bytes`;
   } catch (error) {
+    if (!(error instanceof SottovoceError)) throw error;
     ending = `refused (${error.name})`;
   }
   const { user, system } = process.cpuUsage(before);
@@ -124,8 +193,7 @@ async function outage({ texts, digest, people, hours }) {
   const post = (request, response) => {
     if (now < hours * HOUR) return request.socket.destroy();
     arrived++;
-    response.writeHead(200, { "content-type": "application/json" });
-    return response.end(JSON.stringify({ accepted: 1, duplicates: 0, refused: [] }));
+    return accept(response);
   };
   return serving({ texts, digest, post }, async (url) => {
     const devices = [];

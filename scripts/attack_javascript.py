@@ -15,8 +15,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import attack_cases
+
 import sottovoce as sv
-from sottovoce.domains.integers import Integers
 from sottovoce.plans.tables.table import Table
 from sottovoce.tasks.collection import Collection
 from sottovoce.wire import codec
@@ -39,21 +40,19 @@ def text_of(task: sv.Task) -> str:
     return codec.canonical(codec.document(task))
 
 
-def silence(_: str) -> Any:
-    """Halve the domain of one task name again and again, and listen for who stays silent."""
-    rehearsal = Collection(sandbox=True)
+def silence(how: str) -> Any:
+    """Halve the domain of incomes again and again, and listen for who stays silent."""
+    search = attack_cases.SEARCHES[how]
     texts = {}
     stretches = [(0, BRACKETS)]
     while stretches:
         low, high = stretches.pop()
         middle = (low + high) // 2
         if high - low > 2:
-            histogram = sv.Histogram(Integers(low, middle - 1))
-            texts[f"{low} {high}"] = text_of(
-                sv.Task("income", histogram, 1.0, collection=rehearsal)
-            )
+            texts[f"{low} {high}"] = text_of(search.task(low, middle))
             stretches += [(low, middle), (middle, high)]
-    return {"texts": texts, "brackets": BRACKETS, "people": PEOPLE}
+    given = {"texts": texts, "brackets": BRACKETS, "people": PEOPLE}
+    return {**given, "agrees": search.agrees}
 
 
 def no_budget(_: str) -> Any:
@@ -76,16 +75,34 @@ def another_meaning(_: str) -> Any:
     }
 
 
-def forged_consent(_: str) -> Any:
-    """Write lines into the description that read like the device's own."""
+def forged_consent(how: str) -> Any:
+    """Choose words that the owner may take for the device's own."""
     content: Any = codec.document(sv.Task("pets", sv.Histogram(PETS), 1.0, description="A survey."))
-    forged = {**content, "description": "A survey.\nYour device sends nothing at all.\u202e"}
-    return {"text": codec.canonical(forged)}
+    words = attack_cases.FORGED_WORDS
+    forged = f"\u201d. {words} \u201c"
+    match how:
+        case "lines":
+            content["description"] = f"A survey.\n{words}\u202e"
+        case "quotation marks":
+            content["description"] = f"A survey{forged}"
+        case "name":
+            content["name"] = f"pets{forged}"
+        case "labels":
+            content["domain"]["labels"][0] = f"cat{forged}"
+        case "length":
+            content["description"] = attack_cases.LONG_DESCRIPTION
+        case "order":
+            content["description"] = words
+    return {"text": codec.canonical(content), "how": how, "words": words}
 
 
-def own_round(_: str) -> Any:
-    """Give one device a round with a number of its own, so that its report is recognised."""
-    return {"text": text_of(sv.Task("pets", sv.Histogram(PETS), 1.0)), "mark": 4711}
+def own_round(how: str) -> Any:
+    """Give one device a round of its own, so that its report is recognised or tells more."""
+    marked = attack_cases.OWN_ROUNDS[how]()
+    rounds = {"own": codec.document(marked.asked), "everybody": codec.document(marked.task.opening)}
+    document = codec.document(marked.task)
+    given = {"text": codec.canonical(document), "digest": codec.digest(document)}
+    return {**given, "name": marked.task.name, "value": marked.value, "rounds": rounds}
 
 
 def slow_document(text: str) -> Any:
@@ -107,23 +124,7 @@ def removed_ledger(_: str) -> Any:
     return {"texts": [text_of(task) for task in tasks]}
 
 
-CASES: dict[str, Callable[[str], Any]] = {
-    case.__name__: case
-    for case in (
-        silence,
-        no_budget,
-        public_column,
-        another_meaning,
-        forged_consent,
-        own_round,
-        slow_document,
-        outage,
-        removed_ledger,
-    )
-}
-
-
-def entity_tags() -> str:
+def entity_tags(_: str) -> str:
     """Give every device an entity tag of its own, and see whether a browser sends it back."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
     from playwright.sync_api import sync_playwright
@@ -175,7 +176,27 @@ def entity_tags() -> str:
         page.evaluate(ANSWER_OFTEN)
         browser.close()
     server.shutdown()
+    if next(tags) < 4:
+        raise AssertionError("the device must look at the task and its round more than once")
     return f"{len(echoed)} of 2 tags came back"
+
+
+IN_PYTHON = {case.__name__: case for case in (entity_tags,)}
+CASES: dict[str, Callable[[str], Any]] = {
+    case.__name__: case
+    for case in (
+        silence,
+        no_budget,
+        public_column,
+        another_meaning,
+        forged_consent,
+        own_round,
+        slow_document,
+        outage,
+        removed_ledger,
+        entity_tags,
+    )
+}
 
 
 def in_node(case: str, argument: str) -> str:
@@ -186,8 +207,5 @@ def in_node(case: str, argument: str) -> str:
 
 
 if __name__ == "__main__":
-    case, argument = sys.argv[1:]
-    if case == entity_tags.__name__:
-        print(entity_tags())
-    else:
-        print(in_node(case, Path(argument).read_text()))
+    case, argument = sys.argv[1], Path(sys.argv[2]).read_text()
+    print(IN_PYTHON[case](argument) if case in IN_PYTHON else in_node(case, argument))
