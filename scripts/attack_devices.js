@@ -3,8 +3,9 @@
 // An attack uses only what the clients of both trees offer.
 
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm, unlink } from "node:fs/promises";
+import { mkdtemp, rm, truncate, unlink } from "node:fs/promises";
 import { createServer } from "node:http";
+import { createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -13,7 +14,8 @@ const [name, dist] = process.argv.slice(2);
 const { Client, Device, FileLedger, MemoryLedger, SottovoceError } = await import(
   pathToFileURL(join(dist, "node.js")).href
 );
-const HOUR = 3600;
+const HOUR = 3600; // seconds
+const LOOK_EVERY = 300; // seconds
 
 /**
  * Returns what some work gives, or nothing if the device refuses.  Other errors are mistakes of
@@ -171,7 +173,8 @@ async function serving({ texts, digest, round: given, post }, work) {
 async function slow_document({ text }) {
   const { domain } = JSON.parse(text);
   const names = domain.tables?.[0].names ?? [];
-  const value = domain.kind === "integers" ? domain.low : Object.fromEntries(names.map((n) => [n, 0]));
+  const record = Object.fromEntries(names.map((column) => [column, 0]));
+  const value = domain.kind === "integers" ? domain.low : record;
   const before = process.cpuUsage();
   let ending;
   try {
@@ -186,42 +189,117 @@ async function slow_document({ text }) {
   return `${ending} after ${((user + system) / 1e6).toFixed(2)} s`;
 }
 
-/** Every device has one report, made at the beginning, and looks every minute whether it is due. */
-async function outage({ texts, digest, people, hours }) {
+/** Every device has one report, made at the beginning. */
+function outage({ hours, ...given }) {
+  const isUp = (now) => now >= hours * HOUR;
+  return reportsLost({ ...given, isUp, until: (hours + 24) * HOUR, spread: 0 });
+}
+
+/** Is within reach in some minutes of a week; the reports are made on its first day. */
+function quarter_up({ up, ...given }) {
+  const isUp = (now) => up[Math.floor(now / 60)];
+  return reportsLost({ ...given, isUp, until: 60 * (up.length - 1), spread: 24 * HOUR });
+}
+
+/** Lets devices look every few minutes whether their report is due; returns how many are lost. */
+async function reportsLost({ texts, digest, people, isUp, until, spread }) {
   let now = 0;
   let arrived = 0;
   const post = (request, response) => {
-    if (now < hours * HOUR) return request.socket.destroy();
+    if (!isUp(now)) return request.socket.destroy();
     arrived++;
     return accept(response);
   };
   return serving({ texts, digest, post }, async (url) => {
-    const devices = [];
-    for (let person = 0; person < people; person++) {
+    const devices = Array.from({ length: people }, () => {
       const ledger = new MemoryLedger({ clock: () => now });
-      const device = new Device(url, { ledger, delay: 0 });
-      await device.answer("pets", "cat");
-      devices.push(device);
+      return new Device(url, { ledger, delay: 0 });
+    });
+    let begun = 0;
+    for (; now < until && arrived < people; now += LOOK_EVERY) {
+      for (; begun < people && now >= (spread * begun) / people; begun++)
+        await devices[begun].answer("pets", "cat");
+      for (const device of devices.slice(0, begun)) await device.flush();
     }
-    for (; now < (hours + 24) * HOUR; now += 60)
-      for (const device of devices) await device.flush();
     for (const device of devices) device.close();
     return `${people - arrived} of ${people} reports lost`;
   });
 }
 
-async function removed_ledger({ texts }) {
+/** Answers with every device in turn, and returns how many messages have left. */
+async function own_keys({ url, people }) {
+  let answered = 0;
+  for (let person = 0; person < people; person++) {
+    const device = new Device(url, { ledger: new MemoryLedger(), delay: 0, relay: url });
+    const message = await unlessRefused(() => device.answer("browser", String(person % 16)));
+    const waiting = await device.waiting();
+    if (message && !waiting.length) answered++;
+    device.close();
+  }
+  return answered;
+}
+
+async function kept_message({ texts, digest }) {
+  let now = 0;
+  const post = (_, response) => accept(response);
+  return serving({ texts, digest, post }, async (url) => {
+    const ledger = new MemoryLedger({ clock: () => now });
+    const device = new Device(url, { ledger, delay: 0 });
+    const message = Buffer.from(await device.answer("pets", "cat")).toString("hex");
+    const isKept = () => ledger.update((file) => JSON.stringify(file).includes(message));
+    if (!(await isKept())) throw new Error("the ledger must hold what it repeats");
+    now = 31 * 24 * HOUR;
+    await device.flush();
+    device.close();
+    return (await isKept()) ? "the report is still there" : "the report is erased";
+  });
+}
+
+async function plain_http() {
+  try {
+    const device = new Device("http://collector.example", { ledger: new MemoryLedger() });
+    await device.answer("pets", "cat");
+  } catch (error) {
+    if (!(error instanceof SottovoceError)) throw error;
+    if (error.name !== "UnavailableError") return "refused";
+  }
+  return "the device sends without encryption"; // it tried; this machine has no such network
+}
+
+async function dripping_server() {
+  const server = createTcpServer((socket) => {
+    socket.write("HTTP/1.1 200 OK\r\nX-Long: ");
+    const timer = setInterval(() => socket.write("x"), 500);
+    socket.on("error", () => {}).on("close", () => clearInterval(timer));
+  });
+  await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
+  const url = `http://127.0.0.1:${server.address().port}`;
+  const device = new Device(url, { ledger: new MemoryLedger() });
+  const began = performance.now();
+  const patience = new Promise((done) => setTimeout(done, 60_000, "waits"));
+  const asking = unlessRefused(() => device.answer("pets", "cat"));
+  if ((await Promise.race([asking, patience])) === "waits")
+    return "the device still waits after 60 s";
+  return `the device gives up after ${((performance.now() - began) / 1000).toFixed(0)} s`;
+}
+
+/** Spends a ledger, has its file cut or removed, and asks again. */
+async function spentAgain(texts, harm) {
   const folder = await mkdtemp(join(tmpdir(), "sottovoce-"));
   try {
     const path = join(folder, "ledger.json");
-    await messageOf(texts[0], new FileLedger(path, { cap: 1 }), "cat");
-    await unlink(path);
+    if (!(await messageOf(texts[0], new FileLedger(path, { cap: 1 }), "cat")))
+      throw new Error("the first task must be answered");
+    await harm(path);
     const again = await messageOf(texts[1], new FileLedger(path, { cap: 1 }), "cat");
     return again ? "the whole budget is spent again" : "noticed, nothing is sent";
   } finally {
     await rm(folder, { recursive: true });
   }
 }
+
+const cut_ledger = ({ texts }) => spentAgain(texts, truncate);
+const removed_ledger = ({ texts }) => spentAgain(texts, unlink);
 
 const CASES = {
   silence,
@@ -232,6 +310,12 @@ const CASES = {
   own_round,
   slow_document,
   outage,
+  quarter_up,
+  own_keys,
+  kept_message,
+  plain_http,
+  dripping_server,
+  cut_ledger,
   removed_ledger,
 };
 

@@ -6,6 +6,7 @@ tree has built, in Node.  What a browser keeps by itself is tried in Chromium.
 """
 
 import json
+import random
 import subprocess
 import sys
 import threading
@@ -24,6 +25,7 @@ from sottovoce.wire import codec
 
 BUILT = Path(sv.__file__).parents[2] / "clients" / "js" / "dist"
 SCRIPT = Path(__file__).with_name("attack_devices.js")
+TESTS = Path(__file__).resolve().parents[1] / "tests"
 PEOPLE = 20
 BRACKETS = 1024
 ANSWER_OFTEN = """async () => {
@@ -112,21 +114,66 @@ def slow_document(text: str) -> Any:
 
 def outage(hours: str) -> Any:
     """Be out of reach for some hours, and count the devices whose report never arrives."""
+    return {**_one_task(), "people": PEOPLE, "hours": float(hours)}
+
+
+def quarter_up(_: str) -> Any:
+    """Be within reach a quarter of the time, minute by minute, while a round is open for a week."""
+    dice = random.Random(4)
+    up = [dice.random() < 0.25 for _minute in range(7 * 24 * 60 + 1)]
+    return {**_one_task(), "people": 2 * PEOPLE, "up": up}
+
+
+def kept_message(_: str) -> Any:
+    """Steal a device a month after it has sent its report."""
+    return _one_task()
+
+
+def _one_task() -> dict[str, Any]:
     task = sv.Task("pets", sv.Histogram(PETS), 1.0)
-    digest = codec.digest(codec.document(task))
-    given = {"texts": {"pets": text_of(task)}, "digest": digest, "people": PEOPLE}
-    return {**given, "hours": float(hours)}
+    return {"texts": {"pets": text_of(task)}, "digest": codec.digest(codec.document(task))}
+
+
+def plain_http(_: str) -> Any:
+    """Listen on the way to the collector."""
+    return {}
+
+
+def dripping_server(_: str) -> Any:
+    """Answer a device one byte at a time."""
+    return {}
+
+
+def cut_ledger(_: str) -> Any:
+    """Cut the file of a spent ledger to nothing, and ask again."""
+    return _two_tasks()
 
 
 def removed_ledger(_: str) -> Any:
     """Remove the file of a spent ledger, and ask again."""
+    return _two_tasks()
+
+
+def _two_tasks() -> dict[str, Any]:
     tasks = [sv.Task(name, sv.Histogram(PETS), 1.0) for name in ("first", "second")]
     return {"texts": [text_of(task) for task in tasks]}
 
 
+def own_keys(_: str) -> str:
+    """Serve every device a key of the collector's own, and try them all on the mixed batch."""
+    sys.path.insert(0, str(TESTS))
+    from system.marking import PEOPLE, mark_devices
+
+    def answer_all(url: str, _: Any) -> int:
+        return int(in_node("own_keys", {"url": url, "people": PEOPLE}))
+
+    answered, linked = mark_devices(answer_all=answer_all)
+    return f"{answered} of {PEOPLE} devices answer, {linked} messages are linked to their senders"
+
+
 def entity_tags(_: str) -> str:
     """Give every device an entity tag of its own, and see whether a browser sends it back."""
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+    sys.path.insert(0, str(TESTS))
     from playwright.sync_api import sync_playwright
 
     from js.conftest import CHROMIUM, FLAGS
@@ -181,7 +228,7 @@ def entity_tags(_: str) -> str:
     return f"{len(echoed)} of 2 tags came back"
 
 
-IN_PYTHON = {case.__name__: case for case in (entity_tags,)}
+IN_PYTHON = {case.__name__: case for case in (entity_tags, own_keys)}
 CASES: dict[str, Callable[[str], Any]] = {
     case.__name__: case
     for case in (
@@ -193,19 +240,27 @@ CASES: dict[str, Callable[[str], Any]] = {
         own_round,
         slow_document,
         outage,
+        quarter_up,
+        kept_message,
+        plain_http,
+        dripping_server,
+        cut_ledger,
         removed_ledger,
         entity_tags,
+        own_keys,
     )
 }
 
 
-def in_node(case: str, argument: str) -> str:
+def in_node(case: str, given: Any) -> str:
     """Return what an attack achieves against a client in Node."""
     command = ["node", str(SCRIPT), case, str(BUILT)]
-    given = json.dumps(CASES[case](argument))
-    return subprocess.check_output(command, input=given, text=True).strip()
+    return subprocess.check_output(command, input=json.dumps(given), text=True).strip()
 
 
 if __name__ == "__main__":
     case, argument = sys.argv[1], Path(sys.argv[2]).read_text()
-    print(IN_PYTHON[case](argument) if case in IN_PYTHON else in_node(case, argument))
+    if case in IN_PYTHON:
+        print(IN_PYTHON[case](argument))
+    else:
+        print(in_node(case, CASES[case](argument)))

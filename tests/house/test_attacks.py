@@ -51,7 +51,7 @@ def test_every_attack_of_a_device_in_javascript_is_written_there(script):
     names = script("attack_javascript")
     text = (SCRIPTS / "attack_devices.js").read_text("utf-8")
     written = re.search(r"const CASES = {([^}]*)}", text)[1].replace(",", " ").split()
-    assert set(written) == set(names.CASES) - set(names.IN_PYTHON)
+    assert set(written) - {"own_keys"} == set(names.CASES) - set(names.IN_PYTHON)
 
 
 def test_rows_differ_and_name_tests_that_exist(script):
