@@ -75,8 +75,8 @@ def silence(how: str) -> str:
         different += is_different
         charged += ledgers[0].spent
     return (
-        f"{found} of {PEOPLE} incomes found by {answers / PEOPLE:g} answers each,"
-        f" for a charge of {charged / PEOPLE:.2g} each;"
+        f"{found} of {PEOPLE} incomes found, for {answers / PEOPLE:g} answered questions"
+        f" and a charge of {charged / PEOPLE:.2g} each;"
         f" {different} of {PEOPLE} people behave unlike a second one"
     )
 
@@ -168,6 +168,8 @@ def entity_tags(_: str) -> str:
         except SottovoceError:
             continue
     server.shutdown()
+    if next(tags) != 3:
+        raise AssertionError("the device must look at the round three times")
     return f"{len(echoed)} of 2 tags came back"
 
 

@@ -66,9 +66,10 @@ async function silence({ texts, brackets, people, agrees }) {
     if (isDifferent) different++;
     charged += (await ledgers[0].spent()).spent;
   }
-  const rate = `${answers / people} answers each, for a charge of ${charged / people} each`;
+  const asked = `${answers / people} answered questions`;
+  const charge = `a charge of ${Number((charged / people).toPrecision(2))} each`;
   const compared = `${different} of ${people} people behave unlike a second one`;
-  return `${found} of ${people} incomes found by ${rate}; ${compared}`;
+  return `${found} of ${people} incomes found, for ${asked} and ${charge}; ${compared}`;
 }
 
 /** Returns how long the message of an answer is, what was refused and what has been charged. */
