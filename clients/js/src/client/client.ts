@@ -221,7 +221,8 @@ export class Client {
     } catch (error) {
       // A value may throw errors of its own, whose text may tell what it is.
       const isOurs = error instanceof DomainError;
-      return { index: fallback, outside: isOurs ? error.message : UNREADABLE };
+      const outside = isOurs ? error.message : UNREADABLE;
+      return { index: domain.withPublicPart?.(fallback, value) ?? fallback, outside };
     }
   }
 

@@ -7,7 +7,7 @@ import { need, ParameterError } from "../errors.js";
 import type { Json } from "../wire/codec.js";
 import type { Whole } from "../wire/fields.js";
 import { list, readFields, text } from "../wire/fields.js";
-import type { Domain } from "./base.js";
+import type { Domain, PersonTables } from "./base.js";
 import { narrow, randomIndex } from "./base.js";
 import { entriesOf } from "./records.js";
 
@@ -66,6 +66,18 @@ export function read(document: Json): Domain {
       );
       const entries = publicColumns.names.map((name, i) => [name, values[i]]);
       return person(indices, Object.fromEntries(entries));
+    },
+    withPublicPart(index, value) {
+      try {
+        const records = names.length === 1 ? { [names[0]!]: value } : value;
+        const entries = publicColumns.names.map((name) => {
+          const [table, column] = name.split(".") as [string, string];
+          return [name, (records as Record<string, Values>)[table]![column]];
+        });
+        return person((index as PersonTables).tables as unknown[], Object.fromEntries(entries));
+      } catch {
+        return index;
+      }
     },
   };
 }
