@@ -14,7 +14,7 @@ WORKERS ?= 3
 # Keep bytecode: tests start many processes, and each would compile the package and the assertions anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test check papers soak chain graded bench bench-peers docs site journeys client lock clean
+.PHONY: help setup demo test check papers soak chain graded bench bench-peers contact docs site journeys client lock clean
 
 help:
 	@echo "make demo         the whole path: a collector, thousands of clients over HTTP, answers beside the truth"
@@ -26,6 +26,7 @@ help:
 	@echo "make graded       10,000 enrolled devices, a quarter of them Byzantine, and a collector that is killed; evidence written anew"
 	@echo "make bench        speed, as ratios measured in one run"
 	@echo "make bench-peers  the same jobs in other libraries, side by side"
+	@echo "make contact      a bare clone to its first answer, with empty and filled caches; evidence written anew"
 	@echo "make docs         the pages that are written from the code, the site in site/, and the screenshots"
 	@echo "make site         the same without the screenshots"
 	@echo "make journeys     the recorded journeys run anew: commands, their output and pictures"
@@ -100,6 +101,10 @@ bench: setup
 
 bench-peers: setup
 	@$(BIN)/python scripts/bench_peers.py
+
+# Begins from a bare clone of the last commit, so that nothing of this environment is used.
+contact:
+	@$(PYTHON) scripts/first_contact.py --write docs/evidence/first-contact.md
 
 docs: site
 	$(BIN)/python scripts/screenshots.py

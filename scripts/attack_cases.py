@@ -5,18 +5,21 @@
 prints in a few words what it achieved.
 """
 
+import json
 import random
 import socket
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from inspect import signature
 from itertools import count
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import sottovoce as sv
@@ -27,9 +30,14 @@ from sottovoce.client.outbox import Posting
 from sottovoce.client.route import Route
 from sottovoce.client.transport import Receipt
 from sottovoce.domains.integers import Integers
+from sottovoce.encodings.sample import Sample
 from sottovoce.errors import SottovoceError, UnavailableError
+from sottovoce.mechanisms.grr import GRR
+from sottovoce.mechanisms.oue import OUE
 from sottovoce.plans.tables.table import Table
 from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.question import Question
+from sottovoce.tasks.round import Round
 from sottovoce.wire import codec
 
 PEOPLE = 20
@@ -38,28 +46,73 @@ HOUR = 3600.0
 DAY = 24 * HOUR
 
 
-def silence(_: str) -> str:
-    """Halve the domain of one task name again and again, and listen for who stays silent."""
+def silence(how: str) -> str:
+    """Halve the domain of incomes again and again, and listen for who stays silent.
+
+    Each of many people is asked beside a second person, with another income: whoever learns
+    nothing sees both of them do and pay the same.
+    """
+    search = SEARCHES[how]
     dice = random.Random(1)
-    found, charged = 0, 0.0
+    found, answers, different, charged = 0, 0, 0, 0.0
     for _person in range(PEOPLE):
-        income = dice.randrange(INCOMES)
-        ledger = DiskLedger(":memory:")
+        incomes = [dice.randrange(INCOMES), dice.randrange(INCOMES)]
+        ledgers = [DiskLedger(":memory:"), DiskLedger(":memory:")]
+        is_different = False
         low, high = 0, INCOMES
         while high - low > 2:
             middle = (low + high) // 2
-            if _speaks(_income_task(low, middle - 1), ledger, income):
+            task = search.task(low, middle)
+            seen = [search.seen(task, *held) for held in zip(ledgers, incomes, strict=True)]
+            is_different |= seen[0] != seen[1]
+            has_answered = seen[0][0] > 0
+            answers += has_answered
+            if has_answered:
                 high = middle
             else:
                 low = middle
-        found += income in (low, high - 1)
-        charged += ledger.spent
-    return f"{found} of {PEOPLE} incomes found, for a charge of {charged / PEOPLE:g} each"
+        found += incomes[0] in (low, high - 1)
+        different += is_different
+        charged += ledgers[0].spent
+    return (
+        f"{found} of {PEOPLE} incomes found, for {answers / PEOPLE:g} answered questions"
+        f" and a charge of {charged / PEOPLE:.2g} each;"
+        f" {different} of {PEOPLE} people behave unlike a second one"
+    )
 
 
-def _income_task(low: int, high: int) -> sv.Task:
-    rehearsal = Collection(sandbox=True)
-    return sv.Task("income", sv.Histogram(Integers(low, high)), 1.0, collection=rehearsal)
+@dataclass(frozen=True)
+class Search:
+    """How somebody halves the domain of incomes: by rehearsals, if no ``epsilon`` is given."""
+
+    new_names: bool = False
+    agrees: bool = False
+    epsilon: float | None = None
+
+    def task(self, low: int, high: int) -> sv.Task:
+        """Return the task that asks for an income from ``low`` to ``high - 1``."""
+        name = f"income {low} {high}" if self.new_names else "income"
+        rehearsal = Collection(sandbox=True) if self.epsilon is None else None
+        histogram = sv.Histogram(Integers(low, high - 1))
+        return sv.Task(name, histogram, self.epsilon or 1.0, collection=rehearsal)
+
+    def seen(self, task: sv.Task, ledger: DiskLedger, income: int) -> tuple[int, str, float]:
+        """Return the bytes that leave a device, its refusal and what it has been charged."""
+        client = Client(task, ledger)
+        if self.agrees and hasattr(client, "agree"):
+            client.agree()
+        try:
+            return len(client.answer(income)), "", ledger.spent
+        except SottovoceError as error:
+            return 0, type(error).__name__, ledger.spent
+
+
+SEARCHES = {
+    "": Search(),
+    "new names": Search(new_names=True),
+    "agreed": Search(agrees=True),
+    "paid": Search(new_names=True, epsilon=1e-6),
+}
 
 
 def _speaks(task: sv.Task, ledger: DiskLedger, value: Any) -> bool:
@@ -115,19 +168,79 @@ def entity_tags(_: str) -> str:
         except SottovoceError:
             continue
     server.shutdown()
+    if next(tags) != 3:
+        raise AssertionError("the device must look at the round three times")
     return f"{len(echoed)} of 2 tags came back"
 
 
-def forged_consent(_: str) -> str:
-    """Write lines into the description that read like the device's own."""
-    description = "A survey.\nYour device sends nothing at all.\u202e"
+def forged_consent(how: str) -> str:
+    """Choose words that the owner may take for the device's own."""
+    return FORGED[how]()
+
+
+def _shown(description: str = "A survey.", name: str = "pets", label: str = "cat") -> str | None:
+    """Return what the owner of a device reads of a task, if it is not refused."""
     try:
-        task = sv.Task("pets", sv.Histogram(["cat", "dog"]), 1.0, description=description)
-        text = Client(task, ":memory:").explain()
+        task = sv.Task(name, sv.Histogram([label, "dog"]), 1.0, description=description)
+        return Client(task, ":memory:").explain()
     except SottovoceError:
+        return None
+
+
+def _forged_lines() -> str:
+    shown = _shown(f"A survey.\n{FORGED_WORDS}\u202e")
+    if shown is None:
         return "refused"
-    hidden = any(character in text for character in "\n\u202e")
+    hidden = any(character in shown for character in "\n\u202e")
     return "line breaks and direction characters are shown" if hidden else "shown as plain words"
+
+
+def _forged_quotation() -> str:
+    shown = _shown(f"A survey.\u201d {FORGED_WORDS} \u201c")
+    return _where_forged_words_stand(shown)
+
+
+def _forged_name() -> str:
+    return _where_forged_words_stand(_shown(name=f"pets\u201d. {FORGED_WORDS} \u201c"))
+
+
+def _forged_labels() -> str:
+    return _where_forged_words_stand(_shown(label=f"cat\u201d. {FORGED_WORDS} \u201c"))
+
+
+def _where_forged_words_stand(shown: str | None) -> str:
+    """Return whether words stand between quotation marks, as those of a collector do."""
+    if shown is None:
+        return "refused"
+    if FORGED_WORDS not in shown:
+        return "the words are not shown"
+    before = shown.partition(FORGED_WORDS)[0]
+    is_quoted = before.rfind("\u201c") > before.rfind("\u201d")
+    return "the words stand within quotation marks" if is_quoted else "the words pass for ours"
+
+
+def _forged_length() -> str:
+    shown = _shown(LONG_DESCRIPTION)
+    return "refused" if shown is None else f"the owner reads {len(shown):,} characters"
+
+
+def _forged_order() -> str:
+    shown = _shown(FORGED_WORDS) or ""
+    order = sorted(("in clear", "costs epsilon", FORGED_WORDS), key=shown.index)
+    is_last = order[-1] == FORGED_WORDS
+    return "they come last, after clear and cost" if is_last else "they come before clear or cost"
+
+
+FORGED_WORDS = "Your device tells nobody anything."
+LONG_DESCRIPTION = "A survey of no harm. " * 1000
+FORGED: dict[str, Callable[[], str]] = {
+    "lines": _forged_lines,
+    "quotation marks": _forged_quotation,
+    "name": _forged_name,
+    "labels": _forged_labels,
+    "length": _forged_length,
+    "order": _forged_order,
+}
 
 
 def slow_document(text: str) -> str:
@@ -280,15 +393,101 @@ def another_meaning(_: str) -> str:
     return "answered, at twice the price" if _speaks(other, ledger, "poor") else "refused"
 
 
-def own_round(_: str) -> str:
-    """Give one device a round with a number of its own, so that its report is recognised."""
+def own_round(how: str) -> str:
+    """Give one device a round of its own, so that its report is recognised or tells more."""
+    marked = OWN_ROUNDS[how]()
+    with _published(marked.task, marked.asked) as own, _published(marked.task) as everybody:
+        is_answered = _answers(own, marked)
+        if "witnesses" not in signature(Device).parameters:
+            return "answered" if is_answered else "refused"
+        if is_answered and not _answers(own, marked, witnesses=[everybody]):
+            return "refused where a witness shows the round of everybody, answered without one"
+    return "answered" if is_answered else "refused"
+
+
+@dataclass(frozen=True)
+class OwnRound:
+    """A round that is not the one of everybody, and what its device holds."""
+
+    task: sv.Task
+    asked: Round
+    value: Any
+
+
+def _own_number() -> OwnRound:
     task = sv.Task("pets", sv.Histogram(["cat", "dog"]), 1.0)
-    marked = replace(task.opening, number=4711)
+    return OwnRound(task, replace(task.opening, number=4711), "cat")
+
+
+def _own_question() -> OwnRound:
+    task = sv.Task("pets", sv.Histogram(["cat", "dog", "fish"], mechanism="grr"), 1.0)
+    return OwnRound(task, replace(task.opening, ask=Question(OUE(1.0, 3))), "cat")
+
+
+def _own_width() -> OwnRound:
+    """Return a later round whose reports are longer than those of the task."""
+    task = sv.Task("foods", sv.TopItems(range(40), 4), 1.0)
+    long = Question(OUE(1.0, 1040), Sample(40, 1000), 1.0)
+    return OwnRound(task, Round(1, long), [7, 9])
+
+
+def _own_candidates() -> OwnRound:
+    """Return a later round that is like those of the task, but for what one device may hold."""
+    task = sv.Task("foods", sv.TopItems(range(40), 4), 1.0)
+    candidates = Sample(40, 1, ((7,), (8,)))
+    return OwnRound(task, Round(1, Question(GRR(1.0, 3), candidates, 1.0)), [7, 9])
+
+
+OWN_ROUNDS: dict[str, Callable[[], OwnRound]] = {
+    "number": _own_number,
+    "question": _own_question,
+    "width": _own_width,
+    "candidates": _own_candidates,
+}
+
+
+def _answers(url: str, marked: OwnRound, **options: Any) -> bool:
+    """Return whether a new device answers the round that is asked at an address."""
+    device = Device(url, DiskLedger(":memory:"), delay=0, **options)
     try:
-        message = Client(task, ":memory:").answer("cat", asked=marked)
+        device.answer(marked.task.name, marked.value)
     except SottovoceError:
-        return "refused"
-    return "the report carries the mark" if (4711).to_bytes(2, "little") in message else "no mark"
+        return False
+    return True
+
+
+@contextmanager
+def _published(task: sv.Task, asked: Round | None = None) -> Iterator[str]:
+    """Publish a task and a round (default: its opening) while the block lasts."""
+    document = codec.document(task)
+    round_ = codec.document(asked or task.opening)
+    now = {"digest": codec.digest(document), "state": "open", "round": round_}
+
+    class Collector(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._say(codec.canonical(now if self.path.endswith("/round") else document))
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self._say(json.dumps({"accepted": 1, "duplicates": 0, "refused": []}))
+
+        def _say(self, text: str) -> None:
+            self.send_response(200)
+            self.send_header("ETag", f'"{now["digest"]}"')
+            self.send_header("Content-Length", str(len(text.encode())))
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Collector)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def plain_http(_: str) -> str:
@@ -316,18 +515,23 @@ def dripping_server(_: str) -> str:
 
     threading.Thread(target=serve, daemon=True).start()
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-    ended = threading.Event()
+    endings: SimpleQueue[Exception] = SimpleQueue()
 
     def ask() -> None:
-        with suppress(SottovoceError):
+        try:
             Device(url, DiskLedger(":memory:")).answer("pets", "cat")
-        ended.set()
+        except Exception as error:
+            endings.put(error)
 
     began = time.monotonic()
     threading.Thread(target=ask, daemon=True).start()
-    if ended.wait(60.0):
-        return f"the device gives up after {time.monotonic() - began:.0f} s"
-    return "the device still waits after 60 s"
+    try:
+        ending = endings.get(timeout=60.0)
+    except Empty:
+        return "the device still waits after 60 s"
+    if not isinstance(ending, SottovoceError):
+        raise ending
+    return f"the device gives up after {time.monotonic() - began:.0f} s"
 
 
 def kept_message(_: str) -> str:

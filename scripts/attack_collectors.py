@@ -129,15 +129,31 @@ def _prepare(folder: Path, people: int, tasks: Sequence[sv.Task]) -> str:
 
 def flood() -> str:
     """Send many reports in few requests from one address."""
-    taken = 0
     with running() as collector:
-        began = time.monotonic()
-        for _ in range(REQUESTS):
-            messages = crowd.messages(PETS, ["cat"] * REPORTS_AT_ONCE)
-            texts = [base64.b64encode(message).decode() for message in messages]
-            body = json.dumps({"reports": texts}).encode()
-            taken += REPORTS_AT_ONCE * (collector.request("POST", UPLOAD, body).status == 200)
-        seconds = time.monotonic() - began
+        return _flood(collector, [{}] * REQUESTS)
+
+
+def flood_of_a_network() -> str:
+    """Send as many from as many IPv6 addresses, all of which one host has to itself.
+
+    The collector stands behind a proxy, which says where each request came from.
+    """
+    with running(options=["--proxies", "127.0.0.1"]) as collector:
+        hosts = [f"2001:db8::{number:x}" for number in range(1, REQUESTS + 1)]
+        return _flood(collector, [{"x_forwarded_for": host} for host in hosts])
+
+
+def _flood(collector: Running, requests: Sequence[dict[str, str]]) -> str:
+    """Send a request full of reports with each of these headers."""
+    taken = 0
+    began = time.monotonic()
+    for headers in requests:
+        messages = crowd.messages(PETS, ["cat"] * REPORTS_AT_ONCE)
+        texts = [base64.b64encode(message).decode() for message in messages]
+        body = json.dumps({"reports": texts}).encode()
+        if collector.request("POST", UPLOAD, body, **headers).status == 200:
+            taken += REPORTS_AT_ONCE
+    seconds = time.monotonic() - began
     return f"{taken:,} of {REQUESTS * REPORTS_AT_ONCE:,} reports taken in {seconds:.0f} s"
 
 
@@ -332,6 +348,7 @@ CASES: dict[str, Callable[[], str]] = {
     case.__name__: case
     for case in (
         flood,
+        flood_of_a_network,
         slow_headers,
         claimed_length,
         held_end,

@@ -6,6 +6,7 @@ tree has built, in Node.  What a browser keeps by itself is tried in Chromium.
 """
 
 import json
+import random
 import subprocess
 import sys
 import threading
@@ -15,14 +16,16 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import attack_cases
+
 import sottovoce as sv
-from sottovoce.domains.integers import Integers
 from sottovoce.plans.tables.table import Table
 from sottovoce.tasks.collection import Collection
 from sottovoce.wire import codec
 
 BUILT = Path(sv.__file__).parents[2] / "clients" / "js" / "dist"
 SCRIPT = Path(__file__).with_name("attack_devices.js")
+TESTS = Path(__file__).resolve().parents[1] / "tests"
 PEOPLE = 20
 BRACKETS = 1024
 ANSWER_OFTEN = """async () => {
@@ -39,21 +42,19 @@ def text_of(task: sv.Task) -> str:
     return codec.canonical(codec.document(task))
 
 
-def silence(_: str) -> Any:
-    """Halve the domain of one task name again and again, and listen for who stays silent."""
-    rehearsal = Collection(sandbox=True)
+def silence(how: str) -> Any:
+    """Halve the domain of incomes again and again, and listen for who stays silent."""
+    search = attack_cases.SEARCHES[how]
     texts = {}
     stretches = [(0, BRACKETS)]
     while stretches:
         low, high = stretches.pop()
         middle = (low + high) // 2
         if high - low > 2:
-            histogram = sv.Histogram(Integers(low, middle - 1))
-            texts[f"{low} {high}"] = text_of(
-                sv.Task("income", histogram, 1.0, collection=rehearsal)
-            )
+            texts[f"{low} {high}"] = text_of(search.task(low, middle))
             stretches += [(low, middle), (middle, high)]
-    return {"texts": texts, "brackets": BRACKETS, "people": PEOPLE}
+    given = {"texts": texts, "brackets": BRACKETS, "people": PEOPLE}
+    return {**given, "agrees": search.agrees}
 
 
 def no_budget(_: str) -> Any:
@@ -76,16 +77,34 @@ def another_meaning(_: str) -> Any:
     }
 
 
-def forged_consent(_: str) -> Any:
-    """Write lines into the description that read like the device's own."""
+def forged_consent(how: str) -> Any:
+    """Choose words that the owner may take for the device's own."""
     content: Any = codec.document(sv.Task("pets", sv.Histogram(PETS), 1.0, description="A survey."))
-    forged = {**content, "description": "A survey.\nYour device sends nothing at all.\u202e"}
-    return {"text": codec.canonical(forged)}
+    words = attack_cases.FORGED_WORDS
+    forged = f"\u201d. {words} \u201c"
+    match how:
+        case "lines":
+            content["description"] = f"A survey.\n{words}\u202e"
+        case "quotation marks":
+            content["description"] = f"A survey{forged}"
+        case "name":
+            content["name"] = f"pets{forged}"
+        case "labels":
+            content["domain"]["labels"][0] = f"cat{forged}"
+        case "length":
+            content["description"] = attack_cases.LONG_DESCRIPTION
+        case "order":
+            content["description"] = words
+    return {"text": codec.canonical(content), "how": how, "words": words}
 
 
-def own_round(_: str) -> Any:
-    """Give one device a round with a number of its own, so that its report is recognised."""
-    return {"text": text_of(sv.Task("pets", sv.Histogram(PETS), 1.0)), "mark": 4711}
+def own_round(how: str) -> Any:
+    """Give one device a round of its own, so that its report is recognised or tells more."""
+    marked = attack_cases.OWN_ROUNDS[how]()
+    rounds = {"own": codec.document(marked.asked), "everybody": codec.document(marked.task.opening)}
+    document = codec.document(marked.task)
+    given = {"text": codec.canonical(document), "digest": codec.digest(document)}
+    return {**given, "name": marked.task.name, "value": marked.value, "rounds": rounds}
 
 
 def slow_document(text: str) -> Any:
@@ -95,37 +114,66 @@ def slow_document(text: str) -> Any:
 
 def outage(hours: str) -> Any:
     """Be out of reach for some hours, and count the devices whose report never arrives."""
+    return {**_one_task(), "people": PEOPLE, "hours": float(hours)}
+
+
+def quarter_up(_: str) -> Any:
+    """Be within reach a quarter of the time, minute by minute, while a round is open for a week."""
+    dice = random.Random(4)
+    up = [dice.random() < 0.25 for _minute in range(7 * 24 * 60 + 1)]
+    return {**_one_task(), "people": 2 * PEOPLE, "up": up}
+
+
+def kept_message(_: str) -> Any:
+    """Steal a device a month after it has sent its report."""
+    return _one_task()
+
+
+def _one_task() -> dict[str, Any]:
     task = sv.Task("pets", sv.Histogram(PETS), 1.0)
-    digest = codec.digest(codec.document(task))
-    given = {"texts": {"pets": text_of(task)}, "digest": digest, "people": PEOPLE}
-    return {**given, "hours": float(hours)}
+    return {"texts": {"pets": text_of(task)}, "digest": codec.digest(codec.document(task))}
+
+
+def plain_http(_: str) -> Any:
+    """Listen on the way to the collector."""
+    return {}
+
+
+def dripping_server(_: str) -> Any:
+    """Answer a device one byte at a time."""
+    return {}
+
+
+def cut_ledger(_: str) -> Any:
+    """Cut the file of a spent ledger to nothing, and ask again."""
+    return _two_tasks()
 
 
 def removed_ledger(_: str) -> Any:
     """Remove the file of a spent ledger, and ask again."""
+    return _two_tasks()
+
+
+def _two_tasks() -> dict[str, Any]:
     tasks = [sv.Task(name, sv.Histogram(PETS), 1.0) for name in ("first", "second")]
     return {"texts": [text_of(task) for task in tasks]}
 
 
-CASES: dict[str, Callable[[str], Any]] = {
-    case.__name__: case
-    for case in (
-        silence,
-        no_budget,
-        public_column,
-        another_meaning,
-        forged_consent,
-        own_round,
-        slow_document,
-        outage,
-        removed_ledger,
-    )
-}
+def own_keys(_: str) -> str:
+    """Serve every device a key of the collector's own, and try them all on the mixed batch."""
+    sys.path.insert(0, str(TESTS))
+    from system.marking import PEOPLE, mark_devices
+
+    def answer_all(url: str, _: Any) -> int:
+        return int(in_node("own_keys", {"url": url, "people": PEOPLE}))
+
+    answered, linked = mark_devices(answer_all=answer_all)
+    return f"{answered} of {PEOPLE} devices answer, {linked} messages are linked to their senders"
 
 
-def entity_tags() -> str:
+def entity_tags(_: str) -> str:
     """Give every device an entity tag of its own, and see whether a browser sends it back."""
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+    sys.path.insert(0, str(TESTS))
     from playwright.sync_api import sync_playwright
 
     from js.conftest import CHROMIUM, FLAGS
@@ -150,7 +198,7 @@ def entity_tags() -> str:
             elif self.path.endswith("/round"):
                 self._say(codec.canonical(asked).encode(), tag=f"device {next(tags)}")
             elif self.path.startswith("/v1/"):
-                self._say(codec.canonical(content).encode(), tag=f"device {next(tags)}")
+                self._say(codec.canonical(content).encode(), tag=digest)
             else:
                 self._say(b"<!doctype html><title>page</title>", "text/html")
 
@@ -175,19 +223,44 @@ def entity_tags() -> str:
         page.evaluate(ANSWER_OFTEN)
         browser.close()
     server.shutdown()
+    if next(tags) != 3:
+        raise AssertionError("the device must look at the round three times")
     return f"{len(echoed)} of 2 tags came back"
 
 
-def in_node(case: str, argument: str) -> str:
+IN_PYTHON = {case.__name__: case for case in (entity_tags, own_keys)}
+CASES: dict[str, Callable[[str], Any]] = {
+    case.__name__: case
+    for case in (
+        silence,
+        no_budget,
+        public_column,
+        another_meaning,
+        forged_consent,
+        own_round,
+        slow_document,
+        outage,
+        quarter_up,
+        kept_message,
+        plain_http,
+        dripping_server,
+        cut_ledger,
+        removed_ledger,
+        entity_tags,
+        own_keys,
+    )
+}
+
+
+def in_node(case: str, given: Any) -> str:
     """Return what an attack achieves against a client in Node."""
     command = ["node", str(SCRIPT), case, str(BUILT)]
-    given = json.dumps(CASES[case](argument))
-    return subprocess.check_output(command, input=given, text=True).strip()
+    return subprocess.check_output(command, input=json.dumps(given), text=True).strip()
 
 
 if __name__ == "__main__":
-    case, argument = sys.argv[1:]
-    if case == entity_tags.__name__:
-        print(entity_tags())
+    case, argument = sys.argv[1], Path(sys.argv[2]).read_text()
+    if case in IN_PYTHON:
+        print(IN_PYTHON[case](argument))
     else:
-        print(in_node(case, Path(argument).read_text()))
+        print(in_node(case, CASES[case](argument)))

@@ -8,19 +8,25 @@ The collector of another commit, which has one process, and the present one with
 take their turns in one run.  The load comes from this machine, so that the collector has not all
 of its cores: what counts is processor time of the collector alone, all its processes together, as
 the kernel counts it.  Processor time of PostgreSQL, all its backends together, counts too.
+
+A collector puts work off: report ids are merged behind the reports, and move when a round is
+sealed.  So processor time is read when it stands still after the load, and what sealing the round
+takes is measured apart.
 """
 
 import argparse
 import importlib
+import importlib.util
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
@@ -34,6 +40,10 @@ REPORTS = {1: 20_000, 10: 200_000, 1_000: 600_000}  # messages per request: mess
 TURNS = 3
 ALONE = 0  # so many workers has a collector that knows no such setting
 COLLECTORS = (1, 2)  # on one PostgreSQL
+CONNECTIONS = {1: 256, 10: 256, 1_000: 40}  # so that many messages are under way
+MOST_WAITING = 100_000  # messages in a collector: more than that
+STILL_SECONDS = 0.02  # processor time in a second of a collector that has nothing to do
+MOST_POLLS = 120  # seconds until it has
 
 
 @dataclass(frozen=True)
@@ -48,11 +58,24 @@ class Taken:
     idle_seconds: float  # of all cores of the machine meanwhile
     collectors: int = 0  # on one PostgreSQL; 0 where the store is embedded
     database_seconds: float = 0.0  # processor time of PostgreSQL
+    deferred_seconds: float = 0.0  # processor time of the collector after the last answer
+    sealing_seconds: float = 0.0  # processor time of sealing the round
+    load_seconds: float = 0.0  # processor time of the load itself
 
     @property
     def all_seconds(self) -> float:
         """Return the processor time of collectors and database."""
-        return self.processor_seconds + self.database_seconds
+        return self.processor_seconds + self.deferred_seconds + self.database_seconds
+
+    @property
+    def sealed_speed(self) -> float:
+        """Return reports per second of processor time until they are sealed."""
+        return self.reports / (self.all_seconds + self.sealing_seconds)
+
+    @property
+    def cores(self) -> float:
+        """Return how many cores collector and load used together."""
+        return (self.processor_seconds + self.load_seconds) / self.seconds
 
     @property
     def speed(self) -> float:
@@ -66,17 +89,99 @@ def measure(workers: int, size: int, reports: int) -> Taken:
     bench: Any = importlib.import_module("sottovoce.lab.bench.collecting")
     bodies = bench.requests(bench.messages(reports, seed=[size, workers]), size)
     warm = bench.requests(bench.messages(max(size, 1_000), seed=[size, workers, 1]), size)
-    connections = bench.CONNECTIONS[size]
+    connections = CONNECTIONS[size]
+    send = of_this_tree("load").load
+    processor_seconds = of_this_tree("processor").processor_seconds
     document = bench.codec.canonical(bench.codec.document(bench.TASK))
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        served(workers, document, Path(folder) / "data") as (port, process),
-    ):
-        bench.load(port, warm, connections)
-        before, idle = processor_seconds(process.pid), idle_seconds()
-        taken = bench.load(port, bodies, connections)
-        used = processor_seconds(process.pid) - before
-        return Taken(workers, size, reports, taken.seconds, used, idle_seconds() - idle)
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "data"
+        with served(workers, document, data) as (port, process):
+
+            def used() -> float:
+                return float(processor_seconds(process.pid))
+
+            send(port, warm, connections)
+            before, idle = settled(used), idle_seconds()
+            own = time.process_time()
+            seconds = send(port, bodies, connections).seconds
+            at_end, idle = used(), idle_seconds() - idle
+            own = time.process_time() - own
+            deferred = settled(used) - at_end
+        return Taken(
+            workers,
+            size,
+            reports,
+            seconds,
+            at_end - before,
+            idle,
+            deferred_seconds=deferred,
+            sealing_seconds=sealing_seconds(data, bench.TASK.name),
+            load_seconds=own,
+        )
+
+
+def of_this_tree(name: str) -> Any:
+    """Return a module of the benchmarks of this tree, so that both trees get the same load.
+
+    The package that this process imports may be that of another commit.
+    """
+    path = ROOT / "src" / "sottovoce" / "lab" / "bench" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"{name}_of_this_tree", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def settled(used: Callable[[], float]) -> float:
+    """Return processor time once it stands still: nothing is left to do."""
+    before = used()
+    for _ in range(MOST_POLLS):
+        time.sleep(1.0)
+        after = used()
+        if after - before <= STILL_SECONDS:
+            return after
+        before = after
+    raise SystemExit(f"a collector does not come to rest within {MOST_POLLS} seconds")
+
+
+def sealing_seconds(data: Path, name: str) -> float:
+    """Return the processor time of sealing the only round of a task, in this process.
+
+    The server has ended.  Neither answering counts nor what is done once in a process, such as
+    importing libraries: a copy of the round is sealed before.
+    """
+    copy = data.with_name("copy")
+    shutil.copytree(data, copy)
+    seconds = 0.0
+    for folder in (copy, data):
+        seconds = seconds_of_sealing(folder, name)
+    return seconds
+
+
+def seconds_of_sealing(data: Path, name: str) -> float:
+    """Return the processor time of sealing the only round of a task in a folder."""
+    with opened(data) as collector:
+        collector.close(name, at_once=True)
+        published = collector.find(name)
+        seal = getattr(collector, "seal_round", None) or collector._seal
+        started = time.process_time()
+        seal(published, published.last)
+        seconds = time.process_time() - started
+        collector.refresh()
+        assert str(collector.find(name).last.state.value) == "sealed"
+    return seconds
+
+
+def opened(data: Path) -> Any:
+    """Return the collector of a folder, as the package that this process imports opens it."""
+    try:
+        module: Any = importlib.import_module("sottovoce.cli.collector_options")
+    except ImportError:
+        module = importlib.import_module("sottovoce.cli.opened")
+    return module.opened(data)
 
 
 def measure_database(collectors: int, size: int, reports: int) -> Taken:
@@ -84,10 +189,11 @@ def measure_database(collectors: int, size: int, reports: int) -> Taken:
     sys.path.insert(0, str(ROOT / "tests"))
     from postgres_server import running
     from sottovoce.lab.bench import collecting as bench
+    from sottovoce.lab.bench.processor import processor_seconds
 
     bodies = bench.requests(bench.messages(reports, seed=[size, collectors]), size)
     warm = bench.requests(bench.messages(max(size, 1_000), seed=[size, collectors, 1]), size)
-    connections = max(1, bench.CONNECTIONS[size] // collectors)
+    connections = max(1, CONNECTIONS[size] // collectors)
     document = bench.codec.canonical(bench.codec.document(bench.TASK))
     with tempfile.TemporaryDirectory() as folder, running() as server, ExitStack() as stack:
         postmaster = int((server.folder / "data" / "postmaster.pid").read_text().split()[0])
@@ -102,14 +208,16 @@ def measure_database(collectors: int, size: int, reports: int) -> Taken:
             return sum(processor_seconds(process.pid) for _, process in served_by)
 
         load_all(bench, ports, warm, connections)
-        before, before_database, idle = used(), processor_seconds(postmaster), idle_seconds()
+        before, before_database, idle = settled(used), processor_seconds(postmaster), idle_seconds()
         started = time.perf_counter()
         load_all(bench, ports, bodies, connections)
         seconds = time.perf_counter() - started
-        idle = idle_seconds() - idle
+        at_end, idle = used(), idle_seconds() - idle
+        deferred = settled(used) - at_end
         database_seconds = processor_seconds(postmaster) - before_database
-        used_seconds = used() - before
-    return Taken(1, size, reports, seconds, used_seconds, idle, collectors, database_seconds)
+    used_seconds = at_end - before
+    both = (collectors, database_seconds)
+    return Taken(1, size, reports, seconds, used_seconds, idle, *both, deferred_seconds=deferred)
 
 
 def load_all(bench: Any, ports: list[int], bodies: list[bytes], connections: int) -> None:
@@ -139,6 +247,7 @@ def served(
         create = [*start, "task", "create", task.name, "--data", str(data)]
         subprocess.run(create, check=True, capture_output=True, env=environment)
     options = ["--data", str(data), "--port", "0", "--rate", "0", "--json"]
+    options += ["--most-waiting", str(MOST_WAITING)]
     many = ["--workers", str(workers)] if workers else []
     serve = [*start, "serve", *options, *many]
     with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True, env=environment) as process:
@@ -153,16 +262,6 @@ def served(
             process.wait()
 
 
-def processor_seconds(process: int) -> float:
-    """Return the processor time of a process and of all that it has started and that run."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    ticks = sum(map(int, fields[11:15]))
-    total = ticks / os.sysconf("SC_CLK_TCK")
-    for children in Path(f"/proc/{process}/task").glob("*/children"):
-        total += sum(processor_seconds(int(child)) for child in children.read_text().split())
-    return total
-
-
 def idle_seconds() -> float:
     """Return how long all cores together had nothing to do since the machine started."""
     fields = Path("/proc/stat").read_text().splitlines()[0].split()
@@ -173,7 +272,7 @@ def page(commit: str, taken: list[Taken]) -> str:
     """Return the page of evidence."""
     rows = [row for row in taken if not row.collectors]
     option = " --database" if len(rows) < len(taken) else ""
-    before = {row.size: row.speed for row in rows if row.workers == ALONE}
+    before = {row.size: row for row in rows if row.workers == ALONE}
     lines = [
         "# Reports at the door",
         "",
@@ -183,17 +282,24 @@ def page(commit: str, taken: list[Taken]) -> str:
         f"all its processes together; the least of {TURNS} runs, in which the versions took turns.",
         f'"Before" is commit {commit}, which has no workers.',
         "",
+        "Processor time is read when it stands still after the load, so that work counts that was",
+        'put off.  "And sealed" adds the processor time of sealing the round, when report ids move',
+        "to those of sealed rounds.  Cores used and idle are those until the last answer.",
+        "",
         f"Machine: {os.cpu_count()} cores; {os.getloadavg()[0]:.0f} processes ran or waited for a"
         f" core during the last minute of the run; Python {platform.python_version()}.",
         "",
         "| reports a request | workers | reports a processor second | of that before |"
-        " reports a second | cores used by the collector | cores idle |",
-        "|---:" * 7 + "|",
+        " and sealed | of that sealed before | reports a second | cores used by the collector |"
+        " cores used by collector and load | cores idle |",
+        "|---:" * 10 + "|",
     ]
     lines += [
         f"| {row.size:,} | {row.workers or 'before'} | {row.speed:,.0f} |"
-        f" {row.speed / before[row.size]:.2f} | {row.reports / row.seconds:,.0f} |"
-        f" {row.processor_seconds / row.seconds:.2f} |"
+        f" {row.speed / before[row.size].speed:.2f} | {row.sealed_speed:,.0f} |"
+        f" {row.sealed_speed / before[row.size].sealed_speed:.2f} |"
+        f" {row.reports / row.seconds:,.0f} |"
+        f" {row.processor_seconds / row.seconds:.2f} | {row.cores:.2f} |"
         f" {row.idle_seconds / row.seconds:.2f} |"
         for row in rows
     ]

@@ -1,13 +1,14 @@
 """Undo fixes one by one and see that a test fails: ``python scripts/mutations.py``.
 
 Each mutation is a text of one file, what it becomes without a fix, and the test that must notice.
-The package is copied, so that the tree stays as it is.  ``--only WORD`` tries those whose name has
-the word.  A mutation that no test notices, or whose text is not there any more, makes the exit
-code 1.
+The package and the client in JavaScript are copied, so that the tree stays as it is.
+``--only WORD`` tries those whose name has the word.  A mutation that no test notices, or whose text
+is not there any more, makes the exit code 1.
 """
 
 import argparse
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -18,7 +19,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "sottovoce"
-FAILED = 1  # the exit code of pytest if tests failed; others are errors of its own
+CLIENT = ROOT / "clients" / "js"
+FAILED = 1  # the exit code of pytest and of node if tests failed; others are errors of their own
 MAX_SECONDS = 120.0  # of a test; without some fixes it would wait for ever
 
 
@@ -31,6 +33,31 @@ class Mutation:
     old: str
     new: str
     test: str
+
+    def file(self, folder: Path) -> Path:
+        """Return the file in a folder with copies."""
+        return folder / "sottovoce" / self.path
+
+    def exit_code(self, folder: Path) -> int:
+        """Run the test with the package in a folder; one that hangs has failed."""
+        pytest = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+        return exit_code([*pytest, *shlex.split(f"tests/{self.test}")], ROOT, folder)
+
+
+@dataclass(frozen=True)
+class ClientMutation(Mutation):
+    """A fix of the client in JavaScript: ``test`` is a file of its tests and the name of one."""
+
+    def file(self, folder: Path) -> Path:
+        return folder / "clients" / "js" / "src" / self.path
+
+    def exit_code(self, folder: Path) -> int:
+        """Compile the copy of the client and run the test on it."""
+        client = folder / "clients" / "js"
+        subprocess.run(["node_modules/.bin/tsc"], cwd=client, check=True)
+        file, _, name = self.test.partition("::")
+        test = ["node", "--test", f"--test-name-pattern=^{re.escape(name)}$", f"test/{file}"]
+        return exit_code(test, client, folder)
 
 
 MUTATIONS = (
@@ -163,7 +190,8 @@ MUTATIONS = (
         "web/bodies.py",
         "        if self.held + size > self._max_held or of_address > self._max_of_address:\n",
         "        if False:\n",
-        "web/test_bodies.py::test_all_bodies_share_a_budget_and_who_comes_too_late_is_told_to_come_back",
+        "web/test_bodies.py::"
+        "test_all_bodies_share_a_budget_and_who_comes_too_late_is_told_to_come_back",
     ),
     Mutation(
         "the deadline of headers",
@@ -171,6 +199,34 @@ MUTATIONS = (
         "connection.loop.call_later(self._seconds,",
         "connection.loop.call_later(1000 * self._seconds,",
         "web/test_connections.py::test_headers_that_do_not_come_close_the_connection",
+    ),
+    ClientMutation(
+        "silence about values outside, in JavaScript",
+        "client/client.ts",
+        "      const isOurs = error instanceof DomainError;\n",
+        "      const isOurs = error instanceof DomainError;\n      if (isOurs) throw error;\n",
+        "accepts.test.js::a search over smaller and smaller domains learns nothing from silence",
+    ),
+    ClientMutation(
+        "columns in clear by the word of the collector, in JavaScript",
+        "client/accepts.ts",
+        "      !columns.includes(column),\n",
+        "      columns === undefined,\n",
+        "accepts.test.js::no column leaves in clear that the app has not named",
+    ),
+    ClientMutation(
+        "random columns in clear beside values outside, in JavaScript",
+        "client/client.ts",
+        "domain.withPublicPart?.(fallback, value) ?? fallback",
+        "fallback",
+        "tables.test.js::what is public does not tell that another column was outside",
+    ),
+    ClientMutation(
+        "the random delay, in JavaScript",
+        "client/device.ts",
+        "    const wait = this.#uniform(",
+        "    const wait = 0 * this.#uniform(",
+        "device.test.js::a message waits at most the delay, which is a minute by default",
     ),
 )
 
@@ -182,7 +238,7 @@ def main() -> None:
     only = parser.parse_args().only
     verdicts = []
     with tempfile.TemporaryDirectory(prefix="sottovoce-mutations-") as folder:
-        shutil.copytree(PACKAGE, Path(folder) / "sottovoce")
+        copy_all(Path(folder))
         for mutation in MUTATIONS:
             if only in mutation.name:
                 verdicts.append(verdict_on(mutation, Path(folder)))
@@ -190,30 +246,38 @@ def main() -> None:
     sys.exit(any(verdict != "noticed" for verdict in verdicts))
 
 
+def copy_all(folder: Path) -> None:
+    """Copy the package and the client, which is compiled and tested where it is."""
+    shutil.copytree(PACKAGE, folder / "sottovoce")
+    client = folder / "clients" / "js"
+    shutil.copytree(CLIENT, client, ignore=shutil.ignore_patterns("node_modules"))
+    (client / "node_modules").symlink_to((CLIENT / "node_modules").resolve())
+    (folder / "tests").mkdir()
+    (folder / "tests" / "golden").symlink_to(ROOT / "tests" / "golden")
+
+
 def verdict_on(mutation: Mutation, folder: Path) -> str:
     """Return whether the test passes with the fix and fails without it."""
-    path = folder / "sottovoce" / mutation.path
+    path = mutation.file(folder)
     text = path.read_text()
     if text.count(mutation.old) != 1:
         return "outdated"
-    if exit_code(mutation, folder) != 0:
+    if mutation.exit_code(folder) != 0:
         return "fails before"
     path.write_text(text.replace(mutation.old, mutation.new))
     try:
-        return "noticed" if exit_code(mutation, folder) == FAILED else "NOT NOTICED"
+        return "noticed" if mutation.exit_code(folder) == FAILED else "NOT NOTICED"
     finally:
         path.write_text(text)
 
 
-def exit_code(mutation: Mutation, folder: Path) -> int:
-    """Run the test of a mutation with the package in a folder; one that hangs has failed."""
+def exit_code(command: list[str], where: Path, folder: Path) -> int:
+    """Return the exit code of a command that imports the package in a folder."""
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    pytest = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
-    command = [*pytest, *shlex.split(f"tests/{mutation.test}")]
     try:
         done = subprocess.run(
             command,
-            cwd=ROOT,
+            cwd=where,
             env=environment,
             capture_output=True,
             check=False,

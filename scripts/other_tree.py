@@ -27,7 +27,8 @@ def checked_out(commit: str) -> Iterator[Path]:
 def run(tree: Path, arguments: list[str], seconds: float | None = None) -> str:
     """Return what a Python process prints that imports the package from a tree.
 
-    Raises ``subprocess.TimeoutExpired`` after so many seconds.
+    Raises ``subprocess.TimeoutExpired`` after so many seconds, and ``SystemExit`` if the process
+    fails or prints nothing.
     """
     paths = [str(tree / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
@@ -35,6 +36,8 @@ def run(tree: Path, arguments: list[str], seconds: float | None = None) -> str:
     done = subprocess.run(
         command, env=environment, stdout=subprocess.PIPE, text=True, check=False, timeout=seconds
     )
+    if done.returncode:
+        raise SystemExit(f"{tree}: {' '.join(arguments)} ended with code {done.returncode}")
     if not done.stdout:
         raise SystemExit(f"{tree}: {' '.join(arguments)} printed nothing")
     return done.stdout

@@ -39,7 +39,10 @@ from door import served
 import sottovoce as sv
 from sottovoce.collector import access
 from sottovoce.collector.collector import Collector
+from sottovoce.collector.resources import Resources
 from sottovoce.collector.store.base import State, open_store, store_url
+from sottovoce.collector.store.id_runs import add_row
+from sottovoce.collector.store.sorted_ids import SortedIds
 from sottovoce.core.byte_sizes import byte_size
 from sottovoce.domains.bits import Bits
 from sottovoce.lab import crowd
@@ -48,7 +51,8 @@ from sottovoce.lab.bench.load import load
 from sottovoce.lab.seeded import SeededRng
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.task import Task
-from sottovoce.wire import codec
+from sottovoce.web.store.sqlite import path_of
+from sottovoce.wire import codec, envelope
 
 EVIDENCE = Path(__file__).resolve().parents[1] / "docs" / "evidence" / "scale.md"
 KEPT = EVIDENCE.with_suffix(".jsonl")
@@ -143,16 +147,19 @@ def fill_by_http(folder: Path, name: str, reports: int, memory: int) -> None:
 def fill_by_store(folder: Path, name: str, reports: int, memory: int) -> None:
     """Put the messages of so many people into the store, as the intake leaves them.
 
-    The ids by which messages are counted once are left out.
+    Only the report ids are not merged into runs yet: that is left to sealing, as after a backup was
+    restored.
     """
     with opened(folder, memory) as collector:
         collector.create(document(name), toml=False)
-    connection = sqlite3.connect(folder / "collector.db")
+    connection = sqlite3.connect(store_file(folder))
     connection.execute("pragma synchronous = off")
     ((key,),) = connection.execute("select key from rounds").fetchall()
     for messages in sent(name, reports):
-        rows = [(key, segment) for segment in segments(messages)]
-        connection.executemany("insert into segments (round, data) values (?, ?)", rows)
+        for segment in segments(messages):
+            add_row(connection, key, report_ids(segment, tasks()[name].opening.width))
+            row = (key, b"".join(segment))
+            connection.execute("insert into segments (round, data) values (?, ?)", row)
         connection.commit()
     connection.execute("insert into progress values (?, 0, ?)", (key, reports))
     connection.commit()
@@ -163,10 +170,26 @@ def fill_by_store(folder: Path, name: str, reports: int, memory: int) -> None:
 WAYS = {"store": fill_by_store, "http": fill_by_http}
 
 
-def segments(messages: list[bytes]) -> Iterator[bytes]:
-    """Yield the messages joined as the intake commits them."""
+def segments(messages: list[bytes]) -> Iterator[list[bytes]]:
+    """Yield the messages that the intake commits together."""
     for start in range(0, len(messages), SEGMENT):
-        yield b"".join(messages[start : start + SEGMENT])
+        yield messages[start : start + SEGMENT]
+
+
+def report_ids(messages: list[bytes], width: int) -> SortedIds:
+    """Return the ids in messages of a round whose payloads have a width, in order."""
+    return SortedIds.of(np.concatenate([group.ids for group in envelope.read(messages, width)]))
+
+
+def store_size(folder: Path) -> int:
+    """Return the bytes of a store on the disk: its database, the journal and runs of report ids."""
+    name = store_file(folder).name
+    return sum(path.stat().st_size for path in folder.glob(f"{name}*"))
+
+
+def store_file(folder: Path) -> Path:
+    """Return the database of a collector."""
+    return path_of(store_url(folder))
 
 
 class opened:  # noqa: N801 - used like a function
@@ -175,7 +198,7 @@ class opened:  # noqa: N801 - used like a function
     def __init__(self, folder: Path, memory: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._store = open_store(store_url(folder))
-        self._collector = Collector(self._store, folder, time.time, memory=memory)
+        self._collector = Collector(self._store, folder, time.time, Resources(memory))
 
     def __enter__(self) -> Collector:
         return self._collector
@@ -295,7 +318,7 @@ def measure(folder: Path, name: str, reports: int, memory: int, way: str) -> Mea
     try:
         fill_seconds, _ = measured(WAYS[way], *given)
         show(f"{name}, {reports:,} reports by {way}: made in {fill_seconds:.0f} s")
-        store_bytes = (folder / "collector.db").stat().st_size
+        store_bytes = store_size(folder)
         rows = []
         for work in (seal, step, answer):
             rows.append(measured(work, *given))

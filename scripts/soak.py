@@ -73,6 +73,7 @@ from system.crash import (  # noqa: E402
     Result,
     Trial,
     database_kills,
+    missed_points,
     node_kills,
     random_scenario,
     worker_kills,
@@ -192,10 +193,12 @@ def add_earlier(soaked: Soaked, part: str, folder: Path) -> None:
 def crash(soaked: Soaked, wanted: argparse.Namespace) -> None:
     # A trial has one death or two: more than 150 on SQLite, and more than 70 on PostgreSQL.
     run_trials(soaked, wanted, "crash", {"sqlite": wanted.trials, "postgres": wanted.trials // 2})
+    _find_missed_points(soaked, "crash")
 
 
 def nodes(soaked: Soaked, wanted: argparse.Namespace) -> None:
     run_trials(soaked, wanted, "nodes", {"postgres": wanted.others})
+    _find_missed_points(soaked, "nodes")
 
 
 def alone(soaked: Soaked, wanted: argparse.Namespace) -> None:
@@ -212,10 +215,21 @@ def workers(soaked: Soaked, wanted: argparse.Namespace) -> None:
 
 def clock(soaked: Soaked, wanted: argparse.Namespace) -> None:
     run_trials(soaked, wanted, "clock", {"sqlite": wanted.others})
+    _find_missed_points(soaked, "clock")
 
 
 def powercut(soaked: Soaked, wanted: argparse.Namespace) -> None:
     run_trials(soaked, wanted, "powercut", {"ext4": wanted.others, "xfs": wanted.others})
+    _find_missed_points(soaked, "powercut")
+
+
+def _find_missed_points(soaked: Soaked, part: str) -> None:
+    """Tell of points at which no trial died although it was their turn."""
+    for kind, results in soaked.trials[part].items():
+        soaked.findings[part] += [
+            f"{kind}: no trial reached the point `{point}` although it was to die there"
+            for point in missed_points(results)
+        ]
 
 
 def shuffle(soaked: Soaked, wanted: argparse.Namespace) -> None:
@@ -334,7 +348,8 @@ def run_sound(job: Job, folder: Path, databases: Databases) -> Result:
     if job.part == "chain":
         return run_chain(job, folder, databases)
     dice = random.Random(f"kills {job.seed}")
-    scenario = random_scenario(dice, database=job.kind == "postgres")
+    store = "postgres" if job.kind == "postgres" else "sqlite"
+    scenario = random_scenario(dice, job.seed, store)
     place = NO_DATABASE
     if job.kind == "postgres":
         place = databases.create(f"soak_{job.part}_{job.seed}")
@@ -506,10 +521,10 @@ def crash_section(soaked: Soaked) -> list[str]:
         "is more than the store\n"
         "reads at once.  Every second trial goes on until the time of retention is over and the "
         "reports are erased.\n"
-        "The server gets SIGKILL up to three times, about half of them at random moments and half "
-        "at a named point of\n"
-        "its own code or of its worker's, and is started again.  Afterwards each acknowledged "
-        "message must be in one\n"
+        "The server gets SIGKILL up to three times, first at a named point of its own code or of "
+        "its worker's (all points\n"
+        "come in turn), then at random moments, and is started again.  Afterwards each "
+        "acknowledged message must be in one\n"
         "sealed log once, and nothing else in any; counts, checksums, users, spent tokens, "
         "questions and the answer\n"
         "must be those that the messages give, bit for bit; no other file may be left; and the "

@@ -1,11 +1,24 @@
 """A command line in this process, and files to give to it."""
 
 import csv
+import os
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+import sottovoce
 from sottovoce.cli.main import commands
+from sottovoce.errors import EXTRAS
+
+_MISSING = """
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name in {modules!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Missing())
+"""
 
 
 @pytest.fixture
@@ -31,3 +44,23 @@ def write(tmp_path):
         return tmp_path / name
 
     return write
+
+
+@pytest.fixture(scope="session")
+def install_without(tmp_path_factory):
+    """Return the environment of a process that does not find the modules of some extras."""
+
+    def environment(*extras):
+        folder = tmp_path_factory.mktemp("installed")
+        modules = {module for module, extra in EXTRAS.items() if extra in extras}
+        (folder / "sitecustomize.py").write_text(_MISSING.format(modules=modules))
+        source = Path(sottovoce.__file__).parents[1]
+        return {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(source)])}
+
+    return environment
+
+
+@pytest.fixture(scope="session")
+def base_install(install_without):
+    """Return the environment of a process that finds none of the optional dependencies."""
+    return install_without(*EXTRAS.values())

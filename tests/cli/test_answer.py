@@ -33,6 +33,19 @@ def test_the_answer_is_a_table_with_intervals(run, sealed):
     assert len(shown.splitlines()) >= 10
 
 
+def test_most_noise_of_a_search_is_folded(run, tmp_path):
+    """The search of a collector, closed and answered on the command line."""
+    rules = Collection(minimum=2, grace=0)
+    task = sv.Task("word", sv.HeavyHitters(sv.Strings(3), 9), 6.0, collection=rules)
+    collect_finished(tmp_path, task, ["yes"] * 120 + ["ja"] * 80)
+    rows = said(run("answer", "word", "--data", tmp_path, "--json"))["rows"]
+    noise = sum(not row["suppressed"] and not row["significant"] for row in rows)
+    shown = run("answer", "word", "--data", tmp_path).stdout
+    assert noise > 3
+    assert sum(line.rstrip().endswith("within noise") for line in shown.splitlines()) == 3
+    assert f"within noise: {noise - 3} more row" in shown
+
+
 def test_json_is_what_the_api_says(run, sealed):
     answer = said(run("answer", "count", "--data", sealed, "--json"))
     assert (answer["users"], answer["suppressed"], len(answer["rows"])) == (8, False, 8)

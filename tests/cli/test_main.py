@@ -1,15 +1,14 @@
 """The command line as a whole."""
 
 import json
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import click
 import pytest
 
 import sottovoce
+from cli.collecting import collected
 from sottovoce.cli.main import COMMANDS, commands
 
 
@@ -101,39 +100,51 @@ SERVER_COMMANDS = (
     ("serve", "--data", "folder"),
     ("demo", "--out", "folder", "--people", "200"),
     ("task", "list", "--data", "folder"),
+    ("task", "init", "histogram"),
     ("token", "list", "--data", "folder"),
     ("answer", "task", "--data", "folder"),
     ("integrity", "task", "--data", "folder"),
     ("sql", "SELECT COUNT(*) FROM people", "--task", "task", "--data", "folder"),
     ("data", "export", "task", "file", "--data", "folder"),
     ("shuffle", "status", "--data", "folder"),
+    ("compare", "people.csv", "--column", "city"),
+    ("audit", "grr"),
+    ("lab", "list"),
+    ("lab", "run", "xu-11"),
+    ("bench",),
+    ("warm",),
+)
+PLOT_COMMANDS = (
+    ("simulate", "people.csv", "--column", "city", "--epsilon", "1", "--plot", "folder"),
+    ("compare", "people.csv", "--column", "city", "--epsilon", "1", "--plot", "folder"),
+    ("answer", "count", "--data", "collector", "--plot", "folder"),
 )
 
 
-@pytest.fixture(scope="module")
-def base_install(tmp_path_factory):
-    """Return the environment of a process that finds none of the optional dependencies."""
-    folder = tmp_path_factory.mktemp("base")
-    (folder / "sitecustomize.py").write_text(
-        "import sys\n"
-        "from sottovoce.errors import EXTRAS\n"
-        "class Missing:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name in EXTRAS:\n"
-        "            raise ModuleNotFoundError(f'No module named {name!r}', name=name)\n"
-        "sys.meta_path.insert(0, Missing())\n"
+def without(command, environment, folder):
+    """Run a command in a process that finds less than everything, beside a file of people."""
+    (folder / "people.csv").write_text("city\n" + 60 * "Rome\n" + 40 * "Oslo\n")
+    command = [sys.executable, "-m", "sottovoce", *command]
+    return subprocess.run(
+        command, env=environment, cwd=folder, capture_output=True, text=True, check=False
     )
-    source = Path(sottovoce.__file__).parents[1]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(source)])}
 
 
-@pytest.mark.parametrize("words", SERVER_COMMANDS, ids=lambda words: words[0])
+@pytest.mark.parametrize("words", SERVER_COMMANDS, ids=lambda words: "-".join(words[:2]))
 def test_without_its_extra_a_command_says_what_to_install(base_install, tmp_path, words):
-    command = [sys.executable, "-m", "sottovoce", *words]
-    done = subprocess.run(
-        command, env=base_install, cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = without(words, base_install, tmp_path)
     assert done.returncode == 8, done.stderr
     assert "pip install 'sottovoce[server]'" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "folder").exists()
+
+
+@pytest.mark.parametrize("words", PLOT_COMMANDS, ids=lambda words: words[0])
+def test_without_matplotlib_a_picture_names_its_extra(install_without, tmp_path, run, words):
+    collected(tmp_path / "collector")
+    run("task", "close", "count", "--data", tmp_path / "collector", "--now")
+    done = without(words, install_without("plot"), tmp_path)
+    assert done.returncode == 8, done.stderr
+    assert "pip install 'sottovoce[plot]'" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "folder").exists()

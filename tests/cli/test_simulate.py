@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import subprocess
 import sys
 
@@ -313,3 +314,18 @@ def test_what_chance_may_reach_is_marked_as_noise(run, write):
     lines = {line.split(" ")[0]: line for line in found.stdout.splitlines()}
     assert "within noise" not in lines["ja"]
     assert any(line.rstrip().endswith("within noise") for line in lines.values())
+
+
+def test_most_noise_of_a_search_is_folded_and_stays_in_the_files(run, write, tmp_path):
+    words = write(["word"], [["ja"]] * 400 + [[f"w{index}"] for index in range(100)])
+    found = run(
+        *("simulate", words, "--column", "word", "--heavy-hitters", "--bytes", 4, "--top", 12),
+        *("--epsilon", 4, "--seed", 1, "--csv", tmp_path / "rows.csv"),
+    )
+    assert found.exit_code == 0, found.stderr
+    rows = [line for line in found.stdout.splitlines() if line.rstrip().endswith("within noise")]
+    assert len(rows) == 3
+    (remark,) = re.findall(r"within noise: (\d+) more rows", found.stdout)
+    written = (tmp_path / "rows.csv").read_text().splitlines()[1:]
+    assert sum("False" in line or "false" in line for line in written) >= 3 + int(remark)
+    assert len(written) == 12

@@ -1,14 +1,20 @@
 """``sottovoce task``: publish, list, show and close, beside a running server and without one."""
 
+import io
 import json
+from contextlib import closing
 
 import pytest
+from click.testing import CliRunner
 
 from cli.collecting import TOML, collected, said
 from collector.people import counting, text
 from collector.running import client, running, until
+from sottovoce.cli.main import commands
+from sottovoce.collector import access
 from sottovoce.collector.published import OPEN_TO_ANYBODY
 from sottovoce.collector.store.sqlite import SqliteStore
+from sottovoce.web.settings import clock
 
 
 @pytest.fixture
@@ -117,17 +123,86 @@ def test_closing_seals_and_answers_when_there_is_no_grace(run, tmp_path):
     assert "no round to close" in again.stderr
 
 
+def state(run, folder):
+    return said(run("task", "list", "--data", folder, "--json"))["tasks"][0]["state"]
+
+
 def test_closing_with_too_few_users_needs_force_and_fails_the_task(run, tmp_path, file):
     """Such a task failed for ever, and the command said that it was finished."""
     run("task", "create", file, "--data", tmp_path)
     refused = run("task", "close", "browser", "--data", tmp_path, "--now")
     assert refused.exit_code == 11
     assert "0 of the 20 users" in refused.stderr
-    assert said(run("task", "list", "--data", tmp_path, "--json"))["tasks"][0]["state"] == "open"
+    assert state(run, tmp_path) == "open"
     forced = run("task", "close", "browser", "--data", tmp_path, "--now", "--force")
     assert forced.exit_code == 0
     assert forced.stdout.startswith("browser: failed: ")
-    assert said(run("task", "list", "--data", tmp_path, "--json"))["tasks"][0]["state"] == "failed"
+    assert forced.stderr == (
+        "Warning: too few users have answered: the task browser fails for ever\n"
+    )
+    assert state(run, tmp_path) == "failed"
+
+
+class Terminal(io.BytesIO):
+    """The answers that somebody types."""
+
+    def isatty(self):
+        return True
+
+
+def typed(text, *arguments):
+    """Run the command line at a terminal where somebody types this."""
+    return CliRunner().invoke(commands, list(map(str, arguments)), input=Terminal(text))
+
+
+def test_a_terminal_is_asked_before_a_task_fails_for_ever(run, tmp_path, file):
+    run("task", "create", file, "--data", tmp_path)
+    close = ["task", "close", "browser", "--data", tmp_path, "--now"]
+    for answer in (b"n\n", b"\n", b""):
+        kept = typed(answer, *close)
+        assert kept.exit_code == 1
+        assert "0 of the 20 users" in kept.stderr
+        assert "the task fails for ever? [y/N]" in kept.stderr
+        assert kept.stdout == ""
+        assert state(run, tmp_path) == "open"
+    as_json = typed(b"y\n", *close, "--json")
+    assert (as_json.exit_code, as_json.stdout) == (11, "")
+    closed = typed(b"y\n", *close)
+    assert closed.exit_code == 0
+    assert closed.stdout.startswith("browser: failed: ")
+    assert state(run, tmp_path) == "failed"
+
+
+def test_nobody_is_asked_where_enough_have_answered(tmp_path):
+    for options in ([], ["--force"]):
+        folder = tmp_path / "-".join(["folder", *options])
+        collected(folder)
+        folder.chmod(0o700)
+        closed = typed(b"", "task", "close", "count", "--data", folder, "--now", *options)
+        assert (closed.stdout, closed.stderr) == ("count: finished\n", "")
+
+
+def test_the_same_is_asked_about_a_task_at_an_address(run, tmp_path, file):
+    run("task", "create", file, "--data", tmp_path)
+    with closing(SqliteStore(tmp_path / "collector.db")) as store:
+        (token,) = access.issue(store, access.OPERATOR, int(clock()))
+    with running(tmp_path) as server:
+        place = ["--url", server.url, "--token", token]
+        close = ["task", "close", "browser", *place, "--now"]
+        refused = run(*close)
+        assert refused.exit_code == 11
+        assert "0 of the 20 users" in refused.stderr
+        kept = typed(b"n\n", *close)
+        assert kept.exit_code == 1
+        assert "the task fails for ever? [y/N]" in kept.stderr
+        assert said(run("task", "list", *place, "--json"))["tasks"][0]["state"] == "open"
+        closed = typed(b"y\n", *close)
+        assert closed.exit_code == 0
+        until(lambda: said(run("task", "list", *place, "--json"))["tasks"][0]["state"] == "failed")
+        again = typed(b"y\n", *close, "--force")
+        assert again.exit_code == 11
+        assert "no round to close" in again.stderr
+        assert server.stop() == 0
 
 
 def test_closing_waits_for_grace_unless_it_is_now(run, tmp_path):

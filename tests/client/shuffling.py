@@ -161,7 +161,7 @@ class ShuffledCollecting(Collecting):
         content = {
             "digest": codec.digest(document),
             "round": number,
-            "keys": [key.to_json() for key in self.keys(self.chain.signed(fingerprint, number))],
+            "keys": [key.to_dict() for key in self.keys(self.chain.signed(fingerprint, number))],
             "set_signatures": [base64url(each) for each in self.set_signatures(signatures)],
         }
         if self.opened is not None:

@@ -1,10 +1,12 @@
 """A device from fetching to delivery, over a network that fails in the ways networks do."""
 
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
 from math import inf, nan
+from time import monotonic
 
 import pytest
 
@@ -544,6 +546,29 @@ def test_messages_travel_protected(ledger, url):
         Device(url, ledger)
     with pytest.raises(ParameterError, match="`url` must begin with https://"):
         Device("https://collector.example", ledger, witnesses=[url])
+
+
+@pytest.mark.parametrize("timeout", [0, -1.0, float("nan"), float("inf")])
+def test_an_impossible_timeout_is_refused(ledger, timeout):
+    with pytest.raises(ParameterError, match="`timeout`"):
+        Device("https://collector.example", ledger, timeout=timeout)
+
+
+def test_one_deadline_holds_for_every_exchange(ledger):
+    """Collector, witness and outbox: a server that accepts and says nothing is left in time."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        device = Device(address, ledger, delay=0.0, timeout=0.2)
+        begun = monotonic()
+        with pytest.raises(UnavailableError):
+            device.notice("pets")
+        device.answer(codec.document(PETS), "dog")
+        assert device.flush() == Flushed(0, 0, waiting=1)
+        with serving(Collecting(WHERE)) as url:
+            watched = Device(url, ledger, witnesses=[address], timeout=0.2)
+            with pytest.raises(UnavailableError):
+                watched.answer("where", Untouchable())
+        assert monotonic() - begun < 10  # of the 30 seconds that each would wait otherwise
 
 
 # --- outages ---

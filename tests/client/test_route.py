@@ -4,6 +4,7 @@ import pytest
 
 import sottovoce as sv
 from client.serving import Collecting, serving
+from client.shuffling import LABELS, Chain, ShuffledCollecting
 from sottovoce.client.device import Device, Flushed
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.client.outbox import Report
@@ -100,6 +101,21 @@ def test_a_message_leaves_by_the_route_it_was_made_for(url, ledger, collecting):
     assert Device(url, ledger).flush(force=True) == Flushed(0, 0, 0)
     assert collecting.bodies == []
     assert relayed.flush() == Flushed(1, 0, 0)
+
+
+def test_a_sealed_message_leaves_by_the_route_it_was_made_for(ledger):
+    chain = Chain(("https://mix.example.org",))
+    task = chain.task("mixed")
+    with serving(ShuffledCollecting(chain, task)) as url:
+        relay = Relay()
+        relay.is_open = False
+        relayed = Device(url, ledger, delay=0.0, route=relay)
+        message = relayed.answer("mixed", LABELS[0])
+        assert Device(url, ledger).waiting() == []
+        assert Device(url, ledger).flush(force=True) == Flushed(0, 0, 0)
+        relay.is_open = True
+        assert relayed.flush(force=True) == Flushed(1, 0, 0)
+    assert relay.carried == [("mixed", message, None)]
 
 
 def test_a_route_that_is_closed_or_refuses_is_treated_as_a_collector_is(url, ledger):

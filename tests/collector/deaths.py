@@ -1,5 +1,6 @@
 """Ways in which a worker does not do its work; a new process finds them here by their names."""
 
+import errno
 import os
 import signal
 
@@ -21,6 +22,24 @@ def run_out_of_memory(order, answer):
 
 def _needs_too_much(self, digest):
     return bytearray(1 << 60)
+
+
+def miss_a_library(order, answer):
+    worker.Collector.work = _imports
+    worker.run(order, answer)
+
+
+def _imports(self, digest):
+    raise ImportError("a shared object: failed to map segment")
+
+
+def find_no_memory_in_the_system(order, answer):
+    worker.Collector.work = _maps
+    worker.run(order, answer)
+
+
+def _maps(self, digest):
+    raise OSError(errno.ENOMEM, "Cannot allocate memory")
 
 
 def break_down(order, answer):

@@ -21,6 +21,7 @@ from sottovoce.collector.app import create
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.query_workers import QueryWorkers
 from sottovoce.collector.release import AnswerOptions, released, released_views
+from sottovoce.collector.resources import Resources
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.domains.integers import Integers
 from sottovoce.engine.parquet import DEFAULT_MEMORY
@@ -63,7 +64,7 @@ def folder(tmp_path_factory):
 def collector(folder):
     """A collector over these data that has little memory."""
     store = SqliteStore(folder / "collector.db")
-    yield Collector(store, folder, Clock(), memory=LITTLE)
+    yield Collector(store, folder, Clock(), Resources(LITTLE))
     store.close()
 
 

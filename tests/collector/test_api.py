@@ -308,7 +308,7 @@ def test_closing_is_said_once(browser):
     operator = browser.bearing("operator")
     path = "/v1/tasks/browser/close"
     problem(browser.client.post(f"{path}?at_once=perhaps", headers=operator), 400, "invalid")
-    problem(browser.client.post(path, headers=operator), 409, "not-ready")
+    problem(browser.client.post(path, headers=operator), 409, "would-fail")
     path = f"{path}?force=true"
     assert browser.client.post(path, headers=operator).json()["state"] == "closing"
     problem(browser.client.post(path, headers=operator), 409, "not-ready")

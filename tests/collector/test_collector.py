@@ -26,6 +26,7 @@ from collector.people import (
 )
 from collector.sending import held, send, states
 from sottovoce.collector.collector import DAY, Collector
+from sottovoce.collector.resources import Resources
 from sottovoce.collector.store.base import State
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.domains.integers import Integers
@@ -774,7 +775,7 @@ def test_a_hand_made_report_counts_as_what_it_holds(collector):
 def little(collector, clock, monkeypatch):
     """A collector with hardly any memory, whose logs have parts of a few reports."""
     monkeypatch.setattr(parquet, "PART_BYTES", 50)
-    return Collector(collector.store, collector.folder, clock, memory=1)
+    return Collector(collector.store, collector.folder, clock, Resources(memory=1))
 
 
 def test_reports_beyond_memory_stay_in_their_log_until_they_are_erased(collector, little, clock):

@@ -11,6 +11,7 @@ from sottovoce.collector import collector as collector_module
 from sottovoce.collector import integrity_file
 from sottovoce.collector.collector import DAY, Collector
 from sottovoce.collector.release import AnswerOptions, released, released_integrity
+from sottovoce.collector.resources import Resources
 from sottovoce.engine.defended import CORRECTION_BYTES
 from sottovoce.errors import NoDataError, ParameterError
 from sottovoce.integrity.result import Integrity
@@ -64,7 +65,7 @@ def test_the_answer_says_so_and_is_corrected_on_request(collector):
 def test_more_reports_than_memory_are_corrected_by_a_sample(collector, clock):
     published = finish(collector, collected(collector))
     memory = 2000 * CORRECTION_BYTES
-    small = Collector(collector.store, collector.folder, clock, memory=memory)
+    small = Collector(collector.store, collector.folder, clock, Resources(memory))
     careful = released(small, published, AnswerOptions(defence="auto")).content
     assert careful["steps"][0] == "sample: 1,750 of 3,500 reports"
     assert careful["rows"] != released(small, published, AnswerOptions()).content["rows"]

@@ -26,8 +26,8 @@ from sottovoce.collector.collector import Collector
 from sottovoce.collector.queries import QueryRequest, Released, answered
 from sottovoce.collector.query_worker import START, Place, QueryOrder, packed
 from sottovoce.collector.query_workers import QueryWorkers
+from sottovoce.collector.resources import LOCAL, Resources
 from sottovoce.collector.store.sqlite import SqliteStore
-from sottovoce.engine.parquet import DEFAULT_MEMORY
 from sottovoce.errors import UnavailableError
 from sottovoce.plans.tables import database
 from sottovoce.sql.errors import QueryError
@@ -214,7 +214,7 @@ def test_a_process_ends_when_its_server_is_gone(folder):
     command = [sys.executable, "-c", START, str(theirs.fileno())]
     process = subprocess.Popen(command, pass_fds=[theirs.fileno()])
     theirs.close()
-    ours.sendall(packed(Place(folder, "", DEFAULT_MEMORY)))
+    ours.sendall(packed(Place(folder, "", LOCAL)))
     assert process.poll() is None
     ours.close()
     assert process.wait(timeout=30) == 0
@@ -342,7 +342,10 @@ def test_workers_at_one_door_run_one_query_of_a_token(folder):
     store = SqliteStore(folder / "collector.db")
     token = access.issue(store, access.ANALYST, Clock().now)[0]
     settings = Settings(data=folder, rate=0, health_rate=0, tick=3600.0, workers=2)
-    workers = [create(store, settings, clock=Clock(), worker=number) for number in (0, 1)]
+    workers = [
+        create(store, settings, clock=Clock(), resources=Resources.of(settings, worker=number))
+        for number in (0, 1)
+    ]
 
     async def ask_both():
         leaves = asyncio.Event()

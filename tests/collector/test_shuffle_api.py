@@ -37,7 +37,7 @@ def open_task(site, chain):
 
 def push(site, chain, task):
     for signed in chain.statements(task):
-        body = signed.to_json()
+        body = signed.to_dict()
         hop = body.pop("hop")
         yield site.client.put(f"/v1/tasks/{task.name}/rounds/0/keys/{hop}", json=body)
 

@@ -39,6 +39,18 @@ def test_programs_get_the_same(file):
     assert facts["influence"]["up"] > 1
 
 
+def test_what_a_false_report_does_to_sums_over_a_table_is_stated(tmp_path):
+    file = tmp_path / "task.toml"
+    file.write_text(template("table"))
+    facts = said(run("task", "check", file, "--json"))
+    (total,) = [number for number in facts["moved"] if number["name"] == "people.age"]
+    assert total["kind"] == "sum"
+    assert total["influence"]["up"] > total["high"]
+    shown = run("task", "check", file).stdout
+    assert "to the sum of people." in shown
+    assert "Conditions and groups change these numbers" in shown
+
+
 def test_concerns_are_listed(file):
     file.write_text(TOML.replace("epsilon = 2.0", "epsilon = 20.0"))
     listed = said(run("task", "check", file, "--json"))["concerns"]

@@ -1,6 +1,7 @@
 """The work of a task in a process of its own: what kills that process is an error here."""
 
 import asyncio
+import json
 import re
 import shutil
 import time
@@ -14,6 +15,7 @@ from collector.sending import held, send
 from sottovoce.collector import worker
 from sottovoce.collector.app import create
 from sottovoce.collector.collector import Collector
+from sottovoce.collector.resources import Resources
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.collector.worker import Workers
 from sottovoce.errors import UnavailableError
@@ -61,7 +63,7 @@ def workers(tmp_path, stopwatch):
 
 def served(full, workers, clock):
     """The collector of a server over the same folder."""
-    return Collector(full.store, full.folder, clock, workers)
+    return Collector(full.store, full.folder, clock, Resources(work_apart=workers))
 
 
 def test_another_process_seals_the_round_and_asks_the_plan(full, workers, clock):
@@ -122,6 +124,28 @@ def test_a_death_is_noted_with_the_task_until_the_work_is_done(
     assert collector.advance()
     assert collector.find("count").record.trouble == ""
     assert held(collector, "count") == {1: 1, 2: 2}
+
+
+@pytest.mark.parametrize(
+    ("death", "event", "error"),
+    [
+        (deaths.run_out_of_memory, "worker: there is not enough memory", "MemoryError"),
+        (deaths.find_no_memory_in_the_system, "worker: there is not enough memory", "OSError"),
+        (deaths.miss_a_library, "worker", "ImportError"),
+        (deaths.break_down, "worker", "KeyError"),
+    ],
+)
+def test_the_log_of_a_worker_says_what_failed_and_where(
+    full, workers, monkeypatch, capfd, death, event, error
+):
+    monkeypatch.setattr(worker, "run", death)
+    with pytest.raises(UnavailableError):
+        workers(full.find("count").digest, 0, nothing)
+    (line,) = map(json.loads, capfd.readouterr().err.splitlines())
+    assert line["level"] == "ERROR"
+    assert line["event"].startswith(event)
+    assert line["error"] == error
+    assert line["where"][-1].startswith("deaths.py:")
 
 
 def test_attempts_wait_twice_as_long_each_time_up_to_half_a_minute(
@@ -244,7 +268,7 @@ def test_health_checks_are_answered_while_a_round_is_sealed(large, tmp_path):
         store = SqliteStore(folder / "collector.db")
         settings = Settings(data=folder, health_rate=0, tick=3600.0)
         apart = Workers(folder, "", TICK) if name == "apart" else None
-        app = create(store, settings, clock=Clock(), work_apart=apart)
+        app = create(store, settings, clock=Clock(), resources=Resources(work_apart=apart))
         found[name] = probed_while_sealing(app, advance)
         store.close()
     assert found["apart"][0] < 0.5

@@ -32,7 +32,7 @@ def test_what_a_value_says_beyond_the_unit_is_left_out():
     held = ["2024-03", "2024-03-31", "2024-03-31 23:59", date(2024, 3, 1), datetime(2024, 3, 9, 8)]
     held += [np.datetime64("2024-03-05"), "2024-03-05T01:02:03.456"]
     assert months.indices(held).tolist() == [2] * len(held)
-    assert months.text_of("2024-03-31 23:59") == "2024-03"
+    assert months.public_value("2024-03-31 23:59") == "2024-03"
     assert months.indices([]).tolist() == []
 
 

@@ -6,7 +6,7 @@ import pytest
 import sottovoce as sv
 from collector.people import ASKS, digest_of, envelope, honest, once, question
 from sottovoce.domains.bits import Bits
-from sottovoce.engine import parquet, tables
+from sottovoce.engine import kept_tallies, parquet, tables
 from sottovoce.engine.base import drive
 from sottovoce.engine.memory import MemoryCollected
 from sottovoce.engine.sealed import SealedCollected, tally_all
@@ -52,6 +52,19 @@ def test_tallies_and_estimates_have_the_same_digits(tmp_path):
         assert np.array_equal(sealed.estimate(address).votes, memory.estimate(address).votes)
         ours = np.concatenate(list(sealed.reports(address)))
         assert np.array_equal(ours, np.concatenate(list(memory.reports(address))))
+
+
+def test_tallies_that_were_forgotten_are_made_again(tmp_path, monkeypatch):
+    task = once(ASKS["choice of bundles"])
+    memory, sealed = both(tmp_path, task, honest(task, 400))
+    monkeypatch.setattr(tables, "MAX_CELLS_AT_ONCE", 1)
+    monkeypatch.setattr(kept_tallies, "MAX_CELLS", 1)
+    addresses = list(memory.report_counts(0))
+    assert len(addresses) > 2
+    for address in [*addresses, *reversed(addresses)]:
+        assert sealed.tally(address) == memory.tally(address)
+        assert len(sealed.tallied) == 1
+    assert sealed.tallies(0) == memory.tallies(0)
 
 
 def test_few_tallies_are_in_memory_at_once(tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ from collector.people import Clock, counting, honest, numbered, once, question, 
 from collector.sending import held, send, states
 from object_store import object_store
 from sottovoce.collector.collector import DAY, Collector
+from sottovoce.collector.resources import Resources
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.engine import files, parquet
 from sottovoce.engine.sealed import SealedCollected, tally_all
@@ -56,7 +57,7 @@ def test_a_collector_that_dies_while_it_seals_goes_on_from_the_object_store(logs
     store = SqliteStore(tmp_path / "collector.db")
 
     def collector():
-        return Collector(store, tmp_path, clock, logs=logs)
+        return Collector(store, tmp_path, clock, Resources(logs=logs))
 
     first = collector()
     task = counting(quota=5, retention=1)

@@ -287,6 +287,11 @@ def _mechanisms() -> Iterator[tuple[str, Content]]:
 def _many_parts() -> Iterator[tuple[str, Content]]:
     unary = question(mechanism("oue", 8000))
     yield "a bundle of 256 wide reports", base(integers(8000), bundle([unary] * 256))
+    million = question(mechanism("oue", 1 << 20))
+    yield (
+        "a bundle of 150 reports of a million bits",
+        base(integers(1 << 20), bundle([million] * 150)),
+    )
     yield "a bundle of 257", base(integers(2), bundle([question(mechanism("grr", 2))] * 257))
     thin = question(mechanism("affine", 2048))
     yield "a bundle of 256 hashes", base(integers(2048), bundle([thin] * 256))

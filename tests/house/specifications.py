@@ -11,6 +11,8 @@ SPECIFIED_BY = {
     "answers/side_views.py": "collector/dashboard/test_pairs.py",
     # Command line
     "cli/truths.py": "cli/test_sql.py",
+    # Core
+    "core/too_few_users.py": "web/test_problems.py",
     # Collector
     "collector/app.py": "collector/test_api.py",
     "collector/dashboard/assets.py": "collector/dashboard/test_pages.py",
@@ -36,7 +38,6 @@ SPECIFIED_BY = {
     "lab/bench/growth.py": "lab/test_bench.py",
     "lab/bench/integrity.py": "lab/test_bench.py",
     "lab/bench/javascript.py": "lab/test_bench.py",
-    "lab/bench/load.py": "lab/test_bench.py",
     "lab/bench/marginals.py": "lab/test_bench.py",
     "lab/bench/moving.py": "lab/test_bench.py",
     "lab/bench/olh.py": "lab/test_bench.py",

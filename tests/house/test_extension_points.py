@@ -43,6 +43,7 @@ class ToyShirts(Domain, kind="toy_shirts"):
 
     listed = True
     short_forms = (frozenset({"shirts"}),)
+    phrases = {"en": "one of {count} toy shirts", "de": "eines von {count} Spielzeughemden"}
 
     shirts: int
 
@@ -54,9 +55,8 @@ class ToyShirts(Domain, kind="toy_shirts"):
     def labels(self):
         return tuple(f"size {number}" for number in range(self.shirts))
 
-    @property
-    def described(self):
-        return f"one of {self.shirts} toy shirts"
+    def statement_facts(self):
+        return {"count": self.shirts}
 
     def indices(self, values):
         if not set(values) <= set(self.labels):
@@ -223,8 +223,37 @@ def asked():
     }
 
 
+def worn():
+    """Return what queries about a private and a public column of shirts answer."""
+    import sottovoce as sv
+    from sottovoce.domains.toy_shirts import ToyShirts
+    from sottovoce.wire import codec
+    from sottovoce.wire.statement import explain, statement
+
+    people = {"shirt": ["size 0"] * 300 + ["size 2"] * 100, "seen": ["size 1", "size 2"] * 200}
+    table = sv.Table({"shirt": ToyShirts(3)}, public={"seen": ToyShirts(3)})
+    task = sv.Task("people", table, epsilon=4.0, declares=table.needs)
+    database = sv.simulate(task, people, seed=1)
+
+    def rows(query):
+        result = database.sql(query)
+        return [
+            [*labels, figures[0].value, figures[0].error]
+            for labels, figures in zip(result.groups, result.figures, strict=True)
+        ]
+
+    poll = sv.Task("poll", sv.Histogram(ToyShirts(3)), epsilon=1.0)
+    return {
+        "counted": rows("SELECT COUNT(*) FROM people WHERE shirt IN ('size 0', 'size 1')"),
+        "grouped": rows("SELECT shirt, COUNT(*) FROM people GROUP BY shirt"),
+        "seen": rows("SELECT seen, COUNT(*) FROM people WHERE seen <> 'size 0' GROUP BY seen"),
+        "columns": str(database.sql("SHOW TABLES")),
+        "german": explain(statement(codec.publish(poll)), "de"),
+    }
+
+
 tasks = {"poll": saw("poll"), "shirts": saw("shirts")}
-print(json.dumps({**tasks, "sql": asked(), "reference": reference.page()}))
+print(json.dumps({**tasks, "sql": asked(), "worn": worn(), "reference": reference.page()}))
 '''
 
 TASK = """
@@ -292,6 +321,21 @@ def test_a_domain_is_one_file(shown, task):
     assert "one of 3" in privacy
     line = "| `toy_shirts` | ToyShirts | Sizes of toy shirts. | `shirts` | `{shirts}` |"
     assert line in shown["reference"]
+
+
+def test_a_domain_is_a_column_of_a_table(shown):
+    worn = shown["worn"]
+    ((count, error),) = worn["counted"]
+    assert abs(count - 300) < 5 * error
+    assert [label for label, *_ in worn["grouped"]] == ["size 0", "size 1", "size 2"]
+    for (_, value, its_error), truth in zip(worn["grouped"], (300, 0, 100), strict=True):
+        assert abs(value - truth) < 5 * its_error
+    assert worn["seen"] == [["size 1", 200.0, 0.0], ["size 2", 200.0, 0.0]]
+    assert "size 0, size 1, size 2" in worn["columns"]
+
+
+def test_a_domain_has_its_phrases_in_the_statement(shown):
+    assert "eines von 3 Spielzeughemden" in shown["worn"]["german"]
 
 
 @pytest.mark.parametrize("task", ["poll", "shirts"])

@@ -9,6 +9,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.answers.exported import ExportedAnswer
 from sottovoce.answers.outcome import Outcome
+from sottovoce.collector.collector import Collector
 from sottovoce.tasks.budget import Ledger
 from sottovoce.tasks.plan import Plan
 
@@ -16,10 +17,13 @@ ROOT = Path(__file__).parents[2]
 PAGES = [
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "docs" / "guides").glob("*.md")),
+    *sorted((ROOT / "docs" / "journeys").glob("*.md")),
+    *sorted((ROOT / "docs" / "decisions").glob("*.md")),
     ROOT / "README.md",
 ]
 SOURCES = sorted((ROOT / "src" / "sottovoce").rglob("*.py"))
-CALL = re.compile(r"(?<![\w.])(answer|answers|outcome|device|ledger|task|sv)\.([A-Za-z_]\w*)\(")
+RECEIVERS = "answer|answers|client|collector|db|device|ledger|outcome|plan|sv|task"
+CALL = re.compile(rf"(?<![\w.])({RECEIVERS})\.([A-Za-z_]\w*)\(")
 JAVASCRIPT = re.compile(r"```(?:js|html|ts)[^\n]*\n.*?```", re.DOTALL)
 
 
@@ -39,7 +43,11 @@ def classes_behind():
     return {
         "answer": outcomes,
         "answers": outcomes,
+        "client": {sv.Client},
+        "collector": {sv.Collector, sv.AsyncCollector, Collector},
+        "db": outcomes,
         "outcome": outcomes,
+        "plan": descendants(Plan),
         "device": {sv.Device, sv.AsyncDevice},
         "ledger": descendants(Ledger),
         "task": {sv.Task},
@@ -59,7 +67,7 @@ def missing(text):
     return gone
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.stem}")
 def test_methods_that_a_page_names_exist(page):
     assert missing(JAVASCRIPT.sub("", page.read_text(encoding="utf-8"))) == []
 
@@ -87,3 +95,8 @@ def test_a_method_that_is_gone_is_noticed():
         "answer.frequencies(",
         "sv.colect(",
     ]
+
+
+@pytest.mark.parametrize("receiver", RECEIVERS.split("|"))
+def test_every_receiver_is_looked_at(receiver):
+    assert missing(f"`{receiver}.divine(epsilon)`") == [f"{receiver}.divine("]

@@ -5,7 +5,8 @@ pages.
 import base64
 import json
 import threading
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote
@@ -26,20 +27,43 @@ class Request:
     length: int
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What a server answers: a status, a body and further headers."""
+
+    status: int
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, content: object) -> "Answer":
+        return cls(200, json.dumps(content).encode())
+
+
 class Case:
-    """A document that a folder of the server publishes, and how it answers those who ask."""
+    """A document that a folder of the server publishes, and how it answers those who ask.
 
-    def __init__(self, text: str, digest: str, asked: object) -> None:
-        self.text, self.digest, self.asked = text, digest, asked
+    ``reply`` says what becomes of a message: it is accepted or refused, the server is busy, or it
+    sends the device elsewhere.
+    """
 
-    def get(self, path: str) -> tuple[int, bytes]:
+    def __init__(self, text: str, digest: str, asked: object, reply: str = "accepts") -> None:
+        self.text, self.digest, self.asked, self.reply = text, digest, asked, reply
+
+    def get(self, path: str) -> Answer:
         if not path.endswith("/round"):
-            return 200, self.text.encode()
-        now = {"digest": self.digest, "state": "open", "round": self.asked}
-        return 200, json.dumps(now).encode()
+            return Answer(200, self.text.encode())
+        return Answer.of({"digest": self.digest, "state": "open", "round": self.asked})
 
-    def post(self, path: str, content: bytes) -> tuple[int, bytes]:
-        return 200, json.dumps({"accepted": 1, "duplicates": 0, "refused": []}).encode()
+    def post(self, path: str, content: bytes) -> Answer:
+        if self.reply == "busy":
+            return Answer(503, headers={"Retry-After": "7"})
+        if self.reply == "elsewhere":
+            return Answer(302, headers={"Location": "http://elsewhere.example/"})
+        if self.reply == "refuses":
+            refused = [{"index": 0, "code": "too-late", "retry": False}]
+            return Answer.of({"accepted": 0, "duplicates": 0, "refused": refused})
+        return Answer.of({"accepted": 1, "duplicates": 0, "refused": []})
 
 
 class Collector:
@@ -86,8 +110,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._note(0)
         path = unquote(self.path).lstrip("/")
         if path.startswith("cases/"):
-            status, content = self._case(path).get(path)
-            return self._say(content, "application/json", status=status)
+            return self._answer(self._case(path).get(path))
+        if path.startswith("time/"):  # of the clock of a page, before each of its requests
+            return self._say(b"", "text/plain")
         if path == "page":
             return self._say(b"<!doctype html><title>test</title>", "text/html")
         if any(path.startswith(f"{folder}/") for folder in SERVED) and ".." not in path:
@@ -119,8 +144,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._note(len(content))
         path = unquote(self.path).lstrip("/")
         if path.startswith(("cases/", "hop/")):
-            status, answer = self._case(path).post(path, content)
-            self._say(answer, "application/json", status=status)
+            self._answer(self._case(path).post(path, content))
             return
         body = json.loads(content)
         self.collector.asked.append({name.lower(): value for name, value in self.headers.items()})
@@ -134,8 +158,16 @@ class _Handler(BaseHTTPRequestHandler):
             "application/json",
         )
 
-    def _say(self, body: bytes, kind: str, tag: str | None = None, status: int = 200) -> None:
-        self.send_response(status)
+    def _answer(self, answer: Answer) -> None:
+        self.send_response(answer.status)
+        for name, value in {"Content-Type": "application/json", **answer.headers}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(answer.body)))
+        self.end_headers()
+        self.wfile.write(answer.body)
+
+    def _say(self, body: bytes, kind: str, tag: str | None = None) -> None:
+        self.send_response(200)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         if tag:

@@ -434,7 +434,7 @@ def test_public_columns_have_the_same_limits_and_are_refused_in_the_same_words(w
     assert found == [_judged(Domain, content) for content in within + beyond]
     assert found[: len(within)] == ["read"] * len(within)
     rules = (
-        "public columns take at most 4096 bytes together",
+        "`public` columns must take at most 4096 bytes together",
         "public whole numbers lie between -2^53 and 2^53",
     )
     assert set(found[len(within) :]) == {f"ParameterError: {rule}" for rule in rules}

@@ -11,9 +11,10 @@ import pytest
 
 import sottovoce as sv
 from client.shuffling import LABELS, Chain, base64url, blind_collection, issuer
-from fuzz.hostile_documents import LEAVES
-from js.collector import ROOT, Case, Collector
-from sottovoce.core import settings
+from fuzz.hostile_documents import LEAVES, extremes
+from js.collector import ROOT, Answer, Case, Collector
+from sottovoce.core import bounds, settings
+from sottovoce.domains.buckets import Buckets
 from sottovoce.errors import SottovoceError
 from sottovoce.tasks.collection import Collection
 from sottovoce.tasks.round import MAX_ROUNDS
@@ -24,6 +25,10 @@ CHANGED = 40  # documents with changed entries, beside the golden ones
 SEED = 5
 RUNS = 3  # values that are compared with each other
 HONEST = ("first", "last")  # values of the domain; the others lie in some domains only
+OPEN = (*HONEST, "wrong")  # values whose public columns are the same; one has others outside
+REPLIES = ("accepts", "busy", "refuses", "elsewhere")
+STEPS = (5, 30, 30, 600, 3600)  # seconds between attempts to send
+MANY_STEPS = (*[5] * 13, 600, 3600)  # the same time in smaller steps, in `make papers`
 STATES = ("fresh", "poor", "busy", "left", "full", "changed")
 LIKELY = (0.6, 0.08, 0.08, 0.08, 0.08, 0.08)
 
@@ -41,7 +46,8 @@ VALUES = """async () => {
 class Circumstances:
     """A document, how its collector behaves, and what the device and its owner do.
 
-    ``earlier`` are the values that the device has answered earlier rounds with.
+    ``accepts_public`` says whether the application lets public columns leave, and ``earlier`` are
+    the values that the device has answered earlier rounds with.
     """
 
     served: Case
@@ -49,28 +55,58 @@ class Circumstances:
     delay: int | None
     agrees: bool
     values: tuple[str, ...]
+    accepts_public: bool = True
     earlier: tuple[str, ...] = ()
 
     @property
     def name(self):
-        name = json.loads(self.served.text).get("name")
+        name = content_of(self.served.text).get("name")
         return name if isinstance(name, str) and name else "browser"
 
 
-def served(text, kind=Case, *settings):
+def content_of(text):
+    """Return what a text says, or nothing if it is no document."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def served(text, kind=Case, **settings):
     """Return what a collector would publish of a text."""
     try:
         digest = codec.digest(codec.parse(text))
     except SottovoceError:
         digest = ""
-    return kind(text, digest, json.loads(text).get("opening"), *settings)
+    return kind(text, digest, content_of(text).get("opening"), **settings)
 
 
 @pytest.fixture(scope="module")
 def documents(worker):
-    """Return the texts of the golden tasks without public columns, and of changed ones."""
-    texts = worker.run("taskTexts", {"changed": CHANGED, "seed": SEED})
-    return [text for text in texts if "public" not in text and len(text) < 100_000]
+    """Return the texts of the golden tasks and of changed ones."""
+    return worker.run("taskTexts", {"changed": CHANGED, "seed": SEED})
+
+
+OPEN_COLUMNS = {"os": ["i", "a label of many letters"], "born": range(1900, 2020)}
+
+
+def open_documents():
+    """Return the texts of tasks that send columns in clear, some of them longer than others."""
+    private = {"age": range(64), "state": LABELS}
+    plan = sv.Table(private, public=OPEN_COLUMNS | {"height": Buckets(0.0, 2.5, 25)})
+    rehearsal = Collection(sandbox=True)
+    tasks = [
+        *(sv.Task(f"open {number}", plan, 1.0) for number in range(6)),
+        *(sv.Task(f"rehearsed {number}", plan, 1.0, collection=rehearsal) for number in range(2)),
+    ]
+    return [codec.canonical(codec.document(task)) for task in tasks]
+
+
+def worst_documents():
+    """Return the texts of the worst known documents that a device reads at all."""
+    texts = [text.encode(errors="replace") for text in extremes().values()]
+    return [text.decode() for text in texts if len(text) < bounds.MAX_DOCUMENT_BYTES]
 
 
 @pytest.fixture(scope="module")
@@ -89,42 +125,52 @@ def circumstances(documents, values):
     """Return circumstances for every document, drawn from a seed."""
     rng = np.random.default_rng(SEED)
     for text in documents:
+        accepts_public = bool(rng.uniform() < 0.7)
         yield Circumstances(
-            served=served(text),
+            served=served(text, reply=str(rng.choice(REPLIES))),
             state=str(rng.choice(STATES, p=LIKELY)),
-            delay=int(rng.choice((0, 3600))),
+            delay=[0, 3600, None][int(rng.integers(3))],
             agrees=bool(rng.uniform() < 0.9),
-            values=drawn_values(rng, values),
+            values=compared_values(rng, values, text, accepts_public),
+            accepts_public=accepts_public,
         )
+
+
+def compared_values(rng, values, text, accepts_public):
+    """Return values to compare; what is public by agreement is the same in all of them."""
+    domain = content_of(text).get("domain")
+    if accepts_public and isinstance(domain, dict) and domain.get("public"):
+        return OPEN
+    return drawn_values(rng, values)
 
 
 def drawn_values(rng, values):
     """Return a value of the domain and others, which may be outside of it."""
-    others = [value for value in values if value not in HONEST]
+    others = [value for value in values if value not in OPEN]
     return (str(rng.choice(HONEST)), *map(str, rng.choice(others, RUNS - 1, replace=False)))
 
 
-def differences(observatory, cases, *, mistake="none"):
+def differences(observatory, cases, *, mistake="none", steps=STEPS):
     """Return the pairs of observations that differ, and all observations.
 
-    ``mistake`` names one that the devices have.
+    ``mistake`` names one that the devices have.  They try to send what waits after each of the
+    ``steps``, in seconds.
     """
     page, collector = observatory
     context = f"{time.monotonic_ns()}"  # ledgers of an earlier call are not seen again
-    runs = []
+    given = []
     cases = list(cases)
     for number, case in enumerate(cases):
         folder = f"{context}-{number}"
         collector.cases[folder] = case.served
         common = {"url": f"{collector.url}/cases/{folder}", "name": case.name, "seed": number}
         common |= {"state": case.state, "agrees": case.agrees, "token": "mine"}
-        common |= {"text": case.served.text, "earlier": case.earlier}
+        common |= {"text": case.served.text, "earlier": case.earlier, "steps": steps}
+        common |= {"acceptsPublic": case.accepts_public}
         common |= {} if case.delay is None else {"delay": case.delay}
-        common["domain"] = json.loads(case.served.text).get("domain")
-        for index, value in enumerate(case.values):
-            runs.append({**common, "run": f"{folder}-{index}", "value": value})
+        given.append({**common, "run": folder, "values": case.values})
     collector.requests.clear()
-    seen = page.evaluate(OBSERVE_ALL, {"runs": runs, "mistake": mistake})
+    seen = page.evaluate(OBSERVE_ALL, {"cases": given, "mistake": mistake})
     found = [
         {**each, "requests": requests}
         for each, requests in zip(seen, requests_by_run(collector), strict=True)
@@ -139,13 +185,19 @@ def differences(observatory, cases, *, mistake="none"):
 
 
 def requests_by_run(collector):
-    """Return what the server saw of every run; each begins with a request for the page."""
+    """Return what the server saw of every run, with the time on the clock of the device.
+
+    Each run begins with a request for the page, and before every other one a page tells the time.
+    """
     runs = []
+    now = None
     for request in collector.requests:
         if request.path == "/page":
             runs.append([])
+        elif request.path.startswith("/time/"):
+            now = float(request.path.removeprefix("/time/"))
         elif request.path.startswith(("/cases/", "/hop/")):
-            runs[-1].append((request.method, request.path, request.length, request.headers))
+            runs[-1].append((now, request.method, request.path, request.length, request.headers))
     return runs
 
 
@@ -164,20 +216,51 @@ def outcomes_of(found):
     return {run["outcome"].partition(":")[0].partition(" of ")[0] for run in found}
 
 
-@pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.papers)])
-def test_nothing_that_can_be_seen_depends_on_the_value(observatory, documents, step):
-    cases = circumstances(documents[::step], observatory[0].evaluate(VALUES))
-    different, found = differences(observatory, cases)
+@pytest.mark.parametrize(
+    ("step", "worst_step", "steps"),
+    [(5, 16, STEPS), pytest.param(1, 1, MANY_STEPS, marks=pytest.mark.papers)],
+)
+def test_nothing_that_can_be_seen_depends_on_the_value(
+    observatory, documents, step, worst_step, steps
+):
+    texts = [*documents[::step], *worst_documents()[::worst_step], *open_documents()]
+    cases = list(circumstances(texts, observatory[0].evaluate(VALUES)))
+    different, found = differences(observatory, cases, steps=steps)
     assert not different, different[0]
     assert {"a message", "BudgetError", "MismatchError", "CodecError"} <= outcomes_of(found)
     check_answers(found, 10)
-    assert max(len(run["requests"]) for run in found) == 3
+    times = [{now for now, *_ in run["requests"]} for run in found]
+    assert max(map(len, times)) > 3, "some messages are sent again and again"
+    with_runs = zip(cases, found[::RUNS], strict=True)
+    assert {case.served.reply for case, run in with_runs if sent(run)} == set(REPLIES)
+    open_runs = [run for run in found if run["isOpen"] and sent(run)]
+    assert {run["isInside"] for run in open_runs} == {True, False}, "columns have left in clear"
 
 
-def test_a_device_that_looks_at_the_value_first_would_be_seen(observatory, documents):
-    cases = circumstances(documents[:20], observatory[0].evaluate(VALUES))
-    different, _ = differences(observatory, cases, mistake="lookFirst")
+def sent(run):
+    """Return whether a message has left in a run."""
+    return any(method == "POST" for _, method, *_ in run["requests"])
+
+
+@pytest.mark.parametrize(
+    ("mistake", "steps"), [("lookFirst", ()), ("drawLazily", ()), ("sendHastily", STEPS)]
+)
+def test_a_device_with_a_mistake_would_be_seen(observatory, documents, mistake, steps):
+    """The broken twins: it refuses values outside, draws for them alone, or sends them at once."""
+    cases = circumstances(documents[::4], observatory[0].evaluate(VALUES))
+    different, _ = differences(observatory, cases, mistake=mistake, steps=steps)
+    print(f"{mistake}: {len(different)} pairs differ")
     assert len(different) > 5
+    if mistake == "sendHastily":
+        assert [pair for _, *pair in different if pair[0]["requests"] != pair[1]["requests"]]
+
+
+def test_a_device_that_draws_public_columns_for_values_outside_would_be_seen(observatory):
+    """The broken twin: what is public tells that a private column lay outside."""
+    cases = [Circumstances(served(text), "fresh", 0, True, OPEN) for text in open_documents()]
+    different, _ = differences(observatory, cases, mistake="drawPublic", steps=())
+    print(f"drawPublic: {len(different)} pairs differ")
+    assert different
 
 
 # --- longitudinal tasks: what was answered in earlier rounds is remembered ---
@@ -199,7 +282,8 @@ def longitudinal_circumstances(count, values):
         compared = (*HONEST, dice.choice(others))
         earlier = dice.choices((*HONEST, dice.choice(others)), (4, 4, 1), k=dice.randint(1, 4))
         made.asked = {**made.asked, "number": len(earlier)}
-        yield Circumstances(made, "fresh", 0, True, compared, tuple(earlier))
+        made.reply = dice.choice((*["accepts"] * 4, *REPLIES))
+        yield Circumstances(made, "fresh", 0, True, compared, earlier=tuple(earlier))
 
 
 @pytest.mark.parametrize(
@@ -214,7 +298,7 @@ def test_nothing_that_can_be_seen_depends_on_what_a_device_remembers(observatory
 
 def test_a_device_that_refuses_a_value_beyond_those_it_paid_for_would_be_seen(observatory):
     cases = longitudinal_circumstances(LONGITUDINAL, observatory[0].evaluate(VALUES))
-    different, _ = differences(observatory, cases, mistake="refuseFurther")
+    different, _ = differences(observatory, cases, mistake="refuseFurther", steps=())
     assert len(different) > 3
 
 
@@ -224,15 +308,15 @@ def test_a_device_that_refuses_a_value_beyond_those_it_paid_for_would_be_seen(ob
 class ShuffledCase(Case):
     """Serves keys and signs tokens as well, and may fail at either."""
 
-    def __init__(self, text, digest, asked, chain, reply):
-        super().__init__(text, digest, asked)
-        self.chain, self.reply = chain, reply
+    def __init__(self, text, digest, asked, reply, chain):
+        super().__init__(text, digest, asked, reply)
+        self.chain = chain
 
     def get(self, path):
         if not path.endswith("/keys"):
             return super().get(path)
         if self.reply == "no keys":
-            return 503, b""
+            return Answer(503)
         notice = codec.notice(codec.parse(self.text))
         signed = self.chain.signed(notice.fingerprint, 0)
         if self.reply == "wrong keys":
@@ -241,31 +325,26 @@ class ShuffledCase(Case):
         content = {
             "digest": self.digest,
             "round": 0,
-            "keys": [replace(key, hop=hop).to_json() for hop, key in enumerate(signed)],
+            "keys": [replace(key, hop=hop).to_dict() for hop, key in enumerate(signed)],
             "set_signatures": [base64url(signature) for signature in signatures],
             "opened": 1_000_000,
         }
-        return 200, json.dumps(content).encode()
+        return Answer.of(content)
 
     def post(self, path, content):
-        if path.endswith("/tokens"):
-            if self.reply == "no signature":
-                return 503, b""
-            blinded = settings.base64url("blinded", json.loads(content)["blinded"], MODULUS_BYTES)
-            signature = issuer().sign(blinded)
-            if self.reply == "wrong signature":
-                signature = signature[::-1]
-            return 200, json.dumps({"blind_signature": base64url(signature)}).encode()
-        if self.reply == "busy":
-            return 503, b""
-        if self.reply == "refuses":
-            refused = [{"index": 0, "code": "too-late", "retry": False}]
-            return 200, json.dumps({"accepted": 0, "duplicates": 0, "refused": refused}).encode()
-        return super().post(path, content)
+        if not path.endswith("/tokens"):
+            return super().post(path, content)
+        if self.reply == "no signature":
+            return Answer(503)
+        blinded = settings.base64url("blinded", json.loads(content)["blinded"], MODULUS_BYTES)
+        signature = issuer().sign(blinded)
+        if self.reply == "wrong signature":
+            signature = signature[::-1]
+        return Answer.of({"blind_signature": base64url(signature)})
 
 
-FAILURES = ("busy", "refuses", "no keys", "wrong keys", "no signature", "wrong signature")
-REPLIES = ("accepts", *FAILURES)
+FAILURES = ("no keys", "wrong keys", "no signature", "wrong signature")
+SHUFFLED_REPLIES = (*REPLIES, *FAILURES)
 
 
 @pytest.fixture(scope="module")
@@ -287,7 +366,7 @@ def shuffled_texts(observatory):
     return chain, [codec.canonical(codec.document(task)) for task in tasks]
 
 
-def shuffled_circumstances(shuffled_texts, values, replies=REPLIES):
+def shuffled_circumstances(shuffled_texts, values, replies=SHUFFLED_REPLIES):
     """Return circumstances for every document and reply; others have an entry changed."""
     chain, texts = shuffled_texts
     rng = np.random.default_rng(SEED)
@@ -297,7 +376,7 @@ def shuffled_circumstances(shuffled_texts, values, replies=REPLIES):
             is_changed = reply == "accepts"
             for each in (text, changed(text, dice)) if is_changed else (text,):
                 yield Circumstances(
-                    served=served(each, ShuffledCase, chain, reply),
+                    served=served(each, ShuffledCase, chain=chain, reply=reply),
                     state=str(rng.choice(STATES, p=LIKELY)) if reply == "accepts" else "fresh",
                     delay=[0, 3600, None][int(rng.integers(3))],
                     agrees=bool(rng.uniform() < 0.9),
@@ -315,7 +394,7 @@ def changed(text, dice):
 
 
 @pytest.mark.parametrize(
-    "replies", [("accepts", "refuses"), pytest.param(REPLIES, marks=pytest.mark.papers)]
+    "replies", [("accepts", "refuses"), pytest.param(SHUFFLED_REPLIES, marks=pytest.mark.papers)]
 )
 def test_nothing_that_can_be_seen_of_a_shuffled_task_depends_on_the_value(
     observatory, shuffled_texts, replies
@@ -326,9 +405,9 @@ def test_nothing_that_can_be_seen_of_a_shuffled_task_depends_on_the_value(
     assert not different, different[0]
     assert {"a message", "CodecError"} <= outcomes_of(found)
     check_answers(found, 5)
-    paths = {path for run in found for _, path, _, _ in run["requests"]}
+    paths = {path for run in found for _, _, path, *_ in run["requests"]}
     assert any(path.startswith("/hop/") for path in paths), "sealed messages have left"
-    assert max(len(run["requests"]) for run in found) == 5  # task, round, keys, token, message
+    assert max(len(run["requests"]) for run in found) >= 5  # task, round, keys, token, message
 
 
 def test_a_device_that_looks_first_at_the_value_of_a_shuffled_task_would_be_seen(
@@ -336,7 +415,7 @@ def test_a_device_that_looks_first_at_the_value_of_a_shuffled_task_would_be_seen
 ):
     values = observatory[0].evaluate(VALUES)
     cases = shuffled_circumstances(shuffled_texts, values, ("accepts", "refuses"))
-    different, _ = differences(observatory, cases, mistake="lookFirst")
+    different, _ = differences(observatory, cases, mistake="lookFirst", steps=())
     assert len(different) > 3
 
 

@@ -33,9 +33,12 @@ def test_categories_have_two_levels_and_no_padding():
 
 
 def test_impossible_trees_and_levels_are_refused():
-    for wrong in ((1, 5), (5, 1), (5.0, 2)):
-        with pytest.raises(ParameterError):
-            Hierarchy(*wrong)
+    for size in (1, 5.0, True):
+        with pytest.raises(ParameterError, match="`size` must be a whole number of at least 2"):
+            Hierarchy(size)
+    for fanout in (1, 2.0, True):
+        with pytest.raises(ParameterError, match="`fanout` must be a whole number of at least 2"):
+            Hierarchy(5, fanout)
     with pytest.raises(ParameterError):
         Hierarchy(25).width(3)
 

@@ -487,7 +487,7 @@ class ShuffledCollector(Collector):
         content = {
             "digest": notice.digest,
             "round": 0,
-            "keys": [replace(key, hop=hop).to_json() for hop, key in enumerate(signed)],
+            "keys": [replace(key, hop=hop).to_dict() for hop, key in enumerate(signed)],
             "set_signatures": [base64url(signature) for signature in signatures],
             "opened": 1000,
         }

@@ -9,8 +9,7 @@ from sottovoce.domains.buckets import Buckets
 from sottovoce.domains.categories import Categories
 from sottovoce.domains.integers import Integers
 from sottovoce.domains.numbers import Numbers
-from sottovoce.errors import ParameterError
-from sottovoce.sql.values import SHOWN, Span, listed, numbers_of, spans, within
+from sottovoce.sql.values import SHOWN, Span, listed, spans, within
 
 AGES = Integers(10, 19)
 INCOME = Buckets(0.0, 100.0, 4)
@@ -78,11 +77,3 @@ def test_labels_are_compared_in_one_normal_form_and_unknown_ones_are_told():
     chosen, notices = listed(kind, ["x" * 100], "drink")
     assert not chosen.any()
     assert notices == [f"drink: there is no label {'x' * SHOWN + '...'!r}"]
-
-
-def test_the_numbers_of_a_column_are_its_points_or_the_middles_of_its_buckets():
-    assert numbers_of(AGES).tolist() == list(range(10, 20))
-    assert numbers_of(INCOME).tolist() == [12.5, 37.5, 62.5, 87.5]
-    assert numbers_of(SHARE) == pytest.approx(np.arange(11) / 10)
-    with pytest.raises(ParameterError, match="no numbers"):
-        numbers_of(Categories(("a", "b")))

@@ -59,7 +59,26 @@ POINTS: dict[str, tuple[tuple[Any, ...], str, str]] = {
     "erase: noted, ids are there": ((sql.SqlStore,), "clear_erased", "before"),
     "erase: committed": (_STORES, "erase", "after"),
 }
+_EMBEDDED = {sqlite, id_runs, id_runs.IdRuns, id_runs.Merge}  # what only the embedded store has
 ORDERS = "SYSTEM_TEST_ORDERS"  # the variable that carries the orders to workers
+
+
+def points_of(store: str) -> list[str]:
+    """Return the points that a collector can die at on a store: ``sqlite`` or ``postgres``."""
+    if store == "sqlite":
+        return list(POINTS)
+    return [name for name, (homes, _, _) in POINTS.items() if not _EMBEDDED.issuperset(homes)]
+
+
+def count_passes(folder: str) -> None:
+    """Count in files of a folder how often this collector passes each point, and die nowhere."""
+    for point in POINTS:
+        arm(point, 0, str(passes_file(Path(folder), point)))
+
+
+def passes_file(folder: Path, point: str) -> Path:
+    """Return the file of a point, which is as long as the point was passed often."""
+    return folder / point.replace(": ", "-").replace(" ", "_")
 
 
 def arm(point: str, times: int, counter: str, points: Any = POINTS) -> None:
@@ -206,6 +225,8 @@ def obey(orders: dict[str, Any]) -> None:
     TWINS.get(orders.get("twin", ""), lambda: None)()
     if orders.get("point"):
         arm(*orders["point"])
+    if orders.get("passes"):
+        count_passes(orders["passes"])
 
 
 def work_as_ordered(order: worker.Order, answer: Any) -> None:

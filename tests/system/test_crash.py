@@ -15,7 +15,21 @@ from itertools import count
 import pytest
 
 from system import forking
-from system.crash import Database, Kill, Scenario, Trial, database_kills, node_kills
+from system.crash import (
+    MANY,
+    Database,
+    Kill,
+    Result,
+    Scenario,
+    Trial,
+    database_kills,
+    least_passes,
+    missed_points,
+    node_kills,
+    point_of_turn,
+    random_scenario,
+)
+from system.orders import POINTS, passes_file, points_of
 from system.servers import Server, Wire
 
 DAY = 86_400
@@ -146,6 +160,61 @@ def test_deaths_of_the_new_parts_are_of_their_kind():
     of_servers = [kill for _ in range(20) for kill in database_kills(dice)]
     assert {kill.name for kill in of_servers} == {"the database server"}
     assert all(kill.goes_on for kill in of_servers)
+
+
+@pytest.mark.parametrize("store", ["sqlite", "postgres"])
+def test_every_point_of_death_has_its_turn(store):
+    """Of 110 trials of a soak each point gets three at least; so it is from any turn on."""
+    count = len(points_of(store))
+    first = [point_of_turn(turn, store) for turn in range(1, count + 1)]
+    assert sorted(first) == sorted(points_of(store))
+    for start in range(1, count + 1):
+        points = [point_of_turn(turn, store) for turn in range(start, start + 2 * count)]
+        assert set(points) == set(points_of(store))
+    parities = {(point_of_turn(turn, store), turn % 2) for turn in range(1, 4 * count)}
+    assert len(parities) == 2 * count, "with enrolment and without"
+
+
+def test_a_scenario_dies_first_at_a_point_that_it_passes():
+    for turn in range(1, 200):
+        scenario = random_scenario(random.Random(turn), turn)
+        first, *further = scenario.kills
+        assert first.point == point_of_turn(turn, "sqlite")
+        assert first.times <= least_passes(first.point.split(":")[0], scenario)
+        assert scenario.erase or not first.point.startswith("erase")
+        assert not any(kill.point or kill.database for kill in further)
+
+
+def test_a_point_that_no_trial_reached_is_named():
+    reached, missed = "seal: log written", "erase: committed"
+    died = Result(1, "sqlite", planned=reached)
+    died.kills[reached] += 1
+    cut_short = Result(3, "sqlite", ["lost: something"], planned="finish: stored")
+    results = [died, Result(2, "sqlite", planned=missed), cut_short, Result(4, "sqlite")]
+    assert missed_points(results) == [missed]
+    died.kills[missed] += 1
+    assert missed_points(results) == []
+
+
+@pytest.mark.papers
+@pytest.mark.parametrize("quota", [Scenario.quota, MANY])
+@pytest.mark.parametrize("store", ["sqlite", "postgres"])
+def test_trials_pass_every_point_as_often_as_deaths_are_planned(tmp_path, place, store, quota):
+    folder = tmp_path / "passes"
+    folder.mkdir()
+    at_once = Scenario.at_once if quota == Scenario.quota else 1
+    scenario = Scenario(quota=quota, at_once=at_once, erase=True, passes=str(folder))
+    database = place() if store == "postgres" else Database()
+    result = Trial(tmp_path / "data", 1, scenario, database).run()
+    assert result.findings == []
+    for point in points_of(store):
+        passes = passes_file(folder, point).stat().st_size
+        least = least_passes(point.split(":")[0], scenario)
+        print(f"{point}: {passes} passes, {least} are expected")
+        assert passes >= least
+    assert {point for point in POINTS if passes_file(folder, point).exists()} == set(
+        points_of(store)
+    )
 
 
 def test_a_node_that_starts_while_the_database_is_away_waits_for_it(tmp_path, database_server):

@@ -11,6 +11,7 @@ import re
 import shlex
 import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -19,6 +20,7 @@ import zipfile
 from contextlib import closing, contextmanager
 from dataclasses import fields
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx2
 import pytest
@@ -34,13 +36,18 @@ from sottovoce.client.transport import CollectorApi
 from sottovoce.collector import access
 from sottovoce.collector.collector import Collector
 from sottovoce.collector.run import open_store
+from sottovoce.errors import UnavailableError
 from sottovoce.lab import crowd
 from sottovoce.web.settings import Settings, clock
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 SUB_PATH = DEPLOY / "sub-path"
-COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+COMPOSE_FILE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+COMPOSE = COMPOSE_FILE["services"]
+COMPOSE_NETWORKS = COMPOSE_FILE["networks"]
+PASSWORD = "${POSTGRES_PASSWORD:?set a password}"
+PROXY = "127.0.0.1"  # where Caddy comes from in these tests
 TOO_LARGE = b"x" * ((4 << 20) + 1)
 INSIDE = ("/metrics", "/healthz", "/readyz")
 
@@ -233,26 +240,179 @@ def _every_link(people, token):
     assert people.get("/sottovoce/operate").status_code == 303
 
 
-def test_the_services_of_the_compose_file_work_together_as_processes(tmp_path, database_server):
-    """PostgreSQL, the collector and Caddy, with the settings that the file gives to them."""
-    settings = COMPOSE["collector"]["environment"]
+@contextmanager
+def behind_the_proxy_of_compose(collector, folder):
+    """Run Caddy with TLS, as the compose file does, and yield its site and the root of its trust.
+
+    The certificate of a site without a public name is issued by Caddy itself.  Its root is kept in
+    a folder here instead of being installed on this machine.
+    """
+    if shutil.which("caddy") is None:
+        pytest.skip("there is no Caddy here: its configuration is not run")
+    plain, secured = free_port(), free_port()
+    file = (DEPLOY / "Caddyfile").read_text()
+    own = f"admin off\n\tskip_install_trust\n\thttp_port {plain}\n\thttps_port {secured}"
+    assert file.count("admin off") == 1
+    (folder / "Caddyfile").write_text(file.replace("admin off", own))
+    environment = {"SITE": "localhost", "COLLECTOR": collector}
+    assert set(environment) == set(COMPOSE["proxy"]["environment"])
+    places = {"XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
+    command = ["caddy", "run", "--adapter", "caddyfile", "--config", str(folder / "Caddyfile")]
+    site = f"https://localhost:{secured}"
+    with started(command, site, **environment, **places):
+        redirected = httpx2.get(f"http://localhost:{plain}/v1/tasks")
+        assert redirected.status_code == 308
+        assert redirected.headers["location"].startswith("https://localhost")
+        yield site, folder / "caddy" / "pki" / "authorities" / "local" / "root.crt"
+
+
+def trusting(site, root, address="127.0.0.1"):
+    """People who trust the certificate of a site, at an address of this machine."""
+    trust = ssl.create_default_context(cafile=str(root))
+    transport = httpx2.HTTPTransport(verify=trust, local_address=address)
+    return httpx2.Client(base_url=site, transport=transport, timeout=30)
+
+
+@contextmanager
+def database_of_compose(server):
+    """Make the user and the database that the compose file names, and yield its address.
+
+    The password is asked for, unlike elsewhere in these tests.
+    """
+    import psycopg
+    from psycopg import sql
+
+    stated = COMPOSE["database"]["environment"]
+    secret = "a password of the compose file"
+    user, name = stated["POSTGRES_USER"], stated["POSTGRES_DB"]
+    rules = server.folder / "data" / "pg_hba.conf"
+    before = rules.read_text()
+    rules.write_text(f"local {name} {user} scram-sha-256\n{before}")
+    with psycopg.connect(server.url(), autocommit=True) as operator:
+        role, database = sql.Identifier(user), sql.Identifier(name)
+        operator.execute(sql.SQL("create role {} login password {}").format(role, secret))
+        operator.execute(sql.SQL("create database {} owner {}").format(database, role))
+        operator.execute("select pg_reload_conf()")
+        probe = shlex.split(COMPOSE["database"]["healthcheck"]["test"][1])
+        ready = shutil.which(probe[0]) or str(server.binaries / probe[0])
+        subprocess.run([ready, *probe[1:], "--host", str(server.folder)], check=True)
+        try:
+            yield _address_in_compose(server, secret)
+        finally:
+            operator.execute(sql.SQL("drop database {} with (force)").format(database))
+            operator.execute(sql.SQL("drop role {}").format(role))
+            rules.write_text(before)
+            operator.execute("select pg_reload_conf()")
+
+
+def _address_in_compose(server, secret):
+    """Return the database that the collector is told, at the socket instead of the host's name."""
+    assert COMPOSE["database"]["environment"]["POSTGRES_PASSWORD"] == PASSWORD
+    address = COMPOSE["collector"]["environment"]["SOTTOVOCE_DATABASE"]
+    assert address.count(PASSWORD) == address.count("@database/") == 1
+    address = address.replace(PASSWORD, quote(secret)).replace("@database/", "@/")
+    return f"{address}?host={quote(str(server.folder), safe='')}"
+
+
+def test_the_services_of_the_compose_file_work_together_as_processes(
+    tmp_path, database_server, monkeypatch
+):
+    """PostgreSQL, the collector and Caddy with TLS, with the settings that the file gives them."""
     proxy = COMPOSE["proxy"]
-    assert set(proxy["environment"]) == {"SITE", "COLLECTOR"}
     assert "./Caddyfile:/etc/caddy/Caddyfile:ro" in proxy["volumes"]
-    assert settings["SOTTOVOCE_DATABASE"].startswith("postgresql://")
-    database = database_server.create("compose")
-    host = {"SOTTOVOCE_HOST": image_settings()["SOTTOVOCE_HOST"]}
-    environment = settings | host | {"SOTTOVOCE_DATABASE": database}
     folder = tmp_path / "data"
-    with closing(open_store(Settings(data=folder, database=database))) as store:
-        (token,) = access.issue(store, access.OPERATOR, int(clock()))
-    with running(folder, **environment) as server:
-        with behind_caddy(server.url.removeprefix("http://"), tmp_path) as people:
-            site = str(people.base_url).rstrip("/")
-            answer = _collected(site, token, tmp_path / "ledger")
-            _read_on_the_dashboard(people, token, answer)
-        assert server.stop() == 0
+    with database_of_compose(database_server) as database:
+        wrong = database.replace("password", "pass", 1)
+        with pytest.raises(UnavailableError, match="password authentication failed"):
+            open_store(Settings(data=folder, database=wrong))
+        with closing(open_store(Settings(data=folder, database=database))) as store:
+            (token,) = access.issue(store, access.OPERATOR, int(clock()))
+        environment = (
+            image_settings() | settings_of_compose(PROXY) | {"SOTTOVOCE_DATABASE": database}
+        )
+        environment |= {"NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR", "")}
+        with running(folder, **environment) as server:
+            host = server.url.removeprefix("http://")
+            with behind_the_proxy_of_compose(host, tmp_path) as (site, root):
+                with pytest.raises(UnavailableError):  # nobody else has issued its certificate
+                    sv.Collector(site, token).tasks()
+                monkeypatch.setenv("SSL_CERT_FILE", str(root))
+                answer = _collected(site, token, tmp_path / "ledger")
+                with trusting(site, root) as people:
+                    _read_on_the_dashboard(people, token, answer)
+            assert server.stop() == 0
     assert list((folder / "sealed").rglob("*.parquet"))
+
+
+def settings_of_compose(proxy):
+    """Return what the compose file tells the collector, with this proxy in place of its network."""
+    settings = COMPOSE["collector"]["environment"]
+    assert set(settings) == {"SOTTOVOCE_DATABASE", "SOTTOVOCE_PROXIES"}
+    network = COMPOSE_NETWORKS["inside"]["ipam"]["config"][0]["subnet"]
+    assert settings["SOTTOVOCE_PROXIES"] == network
+    assert COMPOSE["proxy"]["networks"] == COMPOSE["collector"]["networks"] == ["inside"]
+    return settings | {"SOTTOVOCE_PROXIES": proxy}
+
+
+@pytest.mark.parametrize(
+    ("proxies", "believed"), [(PROXY, True), ("10.0.0.1", False)], ids=["proxy", "somebody else"]
+)
+def test_a_collector_believes_its_proxy_and_nobody_else(tmp_path, proxies, believed):
+    """People behind the proxy are limited one by one, and their cookies stay on TLS.
+
+    Where the setting names somebody else, both fail: they share the proxy's limit, and the cookie
+    would travel in clear.
+    """
+    folder = tmp_path / "data"
+    published(folder)
+    with closing(open_store(Settings(data=folder))) as store:
+        (token,) = access.issue(store, access.OPERATOR, int(clock()))
+    environment = settings_of_compose(proxies) | {"SOTTOVOCE_DATABASE": "", "SOTTOVOCE_RATE": "10"}
+    with running(folder, **environment) as server:
+        host = server.url.removeprefix("http://")
+        with behind_the_proxy_of_compose(host, tmp_path) as (site, root):
+            with trusting(site, root) as people:
+                assert ("secure" in _cookie(people, token)) is believed
+            assert limited_together(site, root) is not believed
+            if believed:
+                forged = {"x-forwarded-for": "192.0.2.7"}
+                assert limited_together(site, root, same=True, headers=forged)
+        assert server.stop() == 0
+
+
+def limited_together(site, root, *, same=False, headers=None):
+    """Return whether reports of one person leave room for those of a second one.
+
+    The second one may be the same person, with other headers.  Ten reports a second are allowed,
+    and twenty at once, so that two seconds fill what an address may send: slower pairs of requests
+    prove nothing and are sent again.
+    """
+    for number in range(1, 250):
+        time.sleep(2.0)
+        first = f"127.0.{number}.1"
+        second = first if same else f"127.0.{number}.2"
+        with trusting(site, root, first) as one, trusting(site, root, second) as other:
+            begun = time.monotonic()
+            assert reported(one) == 200
+            status = reported(other, headers)
+            if time.monotonic() - begun < 1.5:
+                assert status in (200, 429)
+                return status == 429
+    raise AssertionError("this machine is too slow to send two requests in 1.5 seconds")
+
+
+def _cookie(people, token):
+    """Log in, and return the attributes of the session's cookie."""
+    origin = {"origin": str(people.base_url).rstrip("/")}
+    entered = people.post("/login", data={"token": token, "next": "/"}, headers=origin)
+    assert entered.status_code == 303
+    return re.split(r";\s*", entered.headers["set-cookie"].lower())
+
+
+def reported(people, headers=None):
+    """Send nearly all reports that an address may send at once, and return the status."""
+    reports = body(numbered(counting(), *[1] * 19))
+    return people.post("/v1/tasks/count/reports", json=reports, headers=headers).status_code
 
 
 def _collected(site, token, ledger_path):
@@ -283,7 +443,9 @@ def _read_on_the_dashboard(people, token, answer):
     """Log in, and find every estimate of an answer on the page of its task."""
     form = {"token": token, "next": "/tasks/lunch"}
     origin = {"origin": str(people.base_url).rstrip("/")}
-    assert people.post("/login", data=form, headers=origin).status_code == 303
+    entered = people.post("/login", data=form, headers=origin)
+    assert entered.status_code == 303
+    assert "; secure" in entered.headers["set-cookie"].lower()
     page = people.get("/tasks/lunch", headers={"accept": "text/html"})
     assert page.status_code == 200
     for row in answer.rows():
@@ -304,32 +466,129 @@ def image_settings():
     return dict(setting.split("=", 1) for setting in shlex.split(stated))
 
 
-def test_the_image_is_made_of_files_that_are_there_and_sent_to_the_builder(tmp_path):
-    """A wheel is built from exactly the files that are copied into the image."""
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """A wheel built from exactly the files that are copied into the image."""
+    folder = tmp_path_factory.mktemp("image")
+    for word, rest in instructions():
+        if word != "COPY":
+            continue
+        *sources, target = rest.split()
+        copy = folder / target.removeprefix("/")
+        for source in sources:
+            if (ROOT / source).is_dir():
+                shutil.copytree(ROOT / source, copy, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                copy.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / source, copy)
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel"]
+    done = subprocess.run(build, cwd=folder / "source", capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (made,) = (folder / "source" / "dist").glob("*.whl")
+    return made
+
+
+def test_the_image_is_made_of_files_that_are_there_and_sent_to_the_builder(wheel):
     first, *kept = [
         line for line in (ROOT / ".dockerignore").read_text().splitlines() if line[0] != "#"
     ]
     assert first == "*"
     for word, rest in instructions():
-        if word != "COPY":
-            continue
-        *sources, target = rest.split()
-        copy = tmp_path / target.removeprefix("/")
-        for source in sources:
-            assert f"!{source}" in kept, source
-            if (ROOT / source).is_dir():
-                shutil.copytree(ROOT / source, copy)
-            else:
-                copy.mkdir(parents=True, exist_ok=True)
-                shutil.copy(ROOT / source, copy)
-    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel"]
-    done = subprocess.run(
-        build, cwd=tmp_path / "source", capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    (wheel,) = (tmp_path / "source" / "dist").glob("*.whl")
+        if word == "COPY":
+            for source in rest.split()[:-1]:
+                assert f"!{source}" in kept, source
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {"sottovoce/kernels/warm.py", "sottovoce/javascript/browser.js"} <= names
+
+
+def test_the_wheel_runs_with_the_environment_and_the_commands_of_the_image(wheel, tmp_path):
+    """The wheel is installed alone: what it depends on is that of this environment.
+
+    The server reads the kernels that the build of the image has compiled, and compiles none.
+    """
+    site = tmp_path / "site"
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+    subprocess.run([*pip, "--target", str(site), str(wheel)], check=True, capture_output=True)
+    environment = _environment_of_the_image(tmp_path, site)
+    where = [sys.executable, "-c", "import sottovoce; print(sottovoce.__file__)"]
+    assert _output(where, environment, tmp_path).startswith(str(site))
+    (warm,) = [command for command in _run_in_the_image() if command[0] == "sottovoce"]
+    assert _output([str(site / "bin" / warm[0]), *warm[1:]], environment, tmp_path)
+    kernels = compiled(tmp_path)
+    assert len(kernels) > 20
+    published(Path(environment["SOTTOVOCE_DATA"]))
+    (serve,) = [json.loads(rest) for word, rest in instructions() if word == "CMD"]
+    (check,) = [rest for word, rest in instructions() if word == "HEALTHCHECK"]
+    address = f"http://127.0.0.1:{environment['SOTTOVOCE_PORT']}"
+    command = [str(site / "bin" / serve[0]), *serve[1:]]
+    with started(command, address, **environment) as people:
+        probe = shlex.split(
+            check.removeprefix("CMD ").replace(f":{Settings.port}", f":{address.rsplit(':')[-1]}")
+        )
+        assert probe[0] == "python"
+        subprocess.run([sys.executable, *probe[1:]], check=True)
+        sent = people.post("/v1/tasks/count/reports", json=body(numbered(counting(), *[1] * 40)))
+        assert sent.json()["accepted"] == 40
+        with closing(open_store(Settings(data=Path(environment["SOTTOVOCE_DATA"])))) as store:
+            (token,) = access.issue(store, access.OPERATOR, int(clock()))
+        operator = sv.Collector(address, token)
+        operator.close("count", at_once=True)
+        until(lambda: operator.status("count")["state"] == "finished")
+        assert operator.answer("count").users == 40
+    assert compiled(tmp_path) == kernels
+
+
+def compiled(folder):
+    """The compiled kernels in the folders of an image, with the moment of their last change."""
+    return {path: path.stat().st_mtime_ns for path in (folder / "kernels").rglob("*.nbc")}
+
+
+def _environment_of_the_image(folder, site):
+    """The settings of the image, with its folders below a folder, and a port that is free."""
+    stated = image_settings()
+    folders = {
+        name: str(folder / value.removeprefix("/"))
+        for name, value in stated.items()
+        if value.startswith("/")
+    }
+    assert set(folders) == {"SOTTOVOCE_DATA", "NUMBA_CACHE_DIR"}
+    for made in folders.values():
+        Path(made).mkdir(mode=0o700)
+    return stated | folders | {"SOTTOVOCE_PORT": str(free_port()), "PYTHONPATH": str(site)}
+
+
+def _run_in_the_image():
+    """The commands that run while the image is built."""
+    return [step for word, rest in instructions() if word == "RUN" for step in _commands(rest)]
+
+
+def _output(command, environment, folder):
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_container_engine_builds_and_starts_the_image():
+    """The tests above run the same wheel with the same commands where no engine runs."""
+    if shutil.which("docker") is None:
+        pytest.skip("there is no docker here: the image is not built")
+    info = subprocess.run(["docker", "info"], capture_output=True, text=True, check=False)
+    if info.returncode:
+        reason = info.stderr.strip().splitlines()[-1]
+        pytest.skip(f"no container engine runs here, so that the image is not built: {reason}")
+    name = "sottovoce-of-the-tests"
+    build = ["docker", "build", "-f", str(DEPLOY / "Containerfile"), "-t", name, str(ROOT)]
+    done = subprocess.run(build, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    version = ["docker", "run", "--rm", name, "sottovoce", "--version"]
+    assert "sottovoce" in subprocess.run(version, capture_output=True, text=True, check=True).stdout
 
 
 def test_the_image_installs_extras_that_exist():

@@ -103,6 +103,17 @@ def test_one_address_may_use_a_quarter_of_the_budget():
     asyncio.run(whole(body(budget, b"a" * 900, address="198.51.100.1", content_length=900).receive))
 
 
+def test_the_addresses_of_an_ipv6_network_share_the_quarter_of_one_host():
+    budget = limits()
+    for address in ("2001:db8::1", "2001:db8::2"):
+        made = body(budget, b"a" * 500, address=address, content_length=500)
+        asyncio.run(whole(made.receive))
+    third = body(budget, b"a", address="2001:db8::3", content_length=1)
+    refused("busy", whole(third.receive))
+    neighbour = body(budget, b"a" * 900, address="2001:db8:0:1::1", content_length=900)
+    asyncio.run(whole(neighbour.receive))
+
+
 def test_what_a_request_claims_takes_nothing_from_the_budget():
     budget = limits(seconds=SECONDS)
     for _ in range(10):

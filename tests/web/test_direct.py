@@ -152,6 +152,18 @@ def test_an_address_that_sends_too_much_is_told_when_to_come_back(tmp_path):
     store.close()
 
 
+def test_the_addresses_of_an_ipv6_network_share_a_rate(tmp_path):
+    store = SqliteStore(tmp_path / "collector.db")
+    with served(store, tmp_path, Clock(), rate=2) as site:
+        site.publish(counting())
+        site.collector.find("count").prepare()
+        peers = [f"2001:db8::{number}" for number in range(5)]
+        answers = [one(site, request(upload(n)), peer=peer) for n, peer in enumerate(peers)]
+        assert [status for (status, _, _), _ in answers] == [200, 200, 200, 200, 429]
+        assert one(site, request(upload(9)), peer="2001:db8:0:1::1")[0][0] == 200
+    store.close()
+
+
 def test_a_body_may_come_in_pieces(site):
     async def talk():
         line = Line(site.app)

@@ -67,3 +67,46 @@ def test_without_a_rate_there_is_no_largest_request():
 def test_a_request_without_a_known_address_has_a_bucket_too():
     assert address_of({"client": ("203.0.113.7", 5)}) == "203.0.113.7"
     assert address_of({"client": None}) == address_of({}) == ""
+
+
+def test_all_addresses_of_an_ipv6_network_share_a_bucket():
+    """A host with a network of 64 bits may use 2^64 addresses: together they get one rate."""
+    limit = RateLimit(2, Clock())
+    waits = [limit.wait(address_of(client(f"2001:db8:1:2::{n:x}"))) for n in range(1, 100)]
+    assert (waits.count(0.0), waits.count(0.5)) == (4, 95)
+    assert limit.wait(address_of(client("2001:db8:1:3::1"))) == 0.0, "the network of somebody else"
+
+
+def test_many_addresses_of_an_ipv6_network_leave_the_buckets_of_others_alone():
+    """Buckets are kept for the last 100,000 addresses: none of them is pushed out by one host."""
+    limit = RateLimit(1, Clock())
+    honest = [f"2001:db8:0:{n:x}::1" for n in range(10)]
+    for host in honest * 2:
+        assert limit.wait(address_of(client(host))) == 0.0
+    for n in range(100_001):
+        limit.wait(address_of(client(f"2001:db8:ffff:1::{n >> 16:x}:{n & 0xFFFF:x}")))
+    assert all(limit.wait(address_of(client(host))) for host in honest)
+
+
+@pytest.mark.parametrize(
+    ("host", "counted"),
+    [
+        ("203.0.113.7", "203.0.113.7"),
+        ("::ffff:203.0.113.7", "203.0.113.7"),
+        ("::FFFF:cb00:7107", "203.0.113.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:0DB8:0001:0002::", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("::1", "::/64"),
+        ("::ffff:203.0.113.7.8", "::ffff:203.0.113.7.8"),
+        ("[2001:db8::1", "[2001:db8::1"),
+        ("a\0:b", "a\0:b"),
+        ("/run/a:b", "/run/a:b"),
+    ],
+)
+def test_an_address_of_any_way_of_writing_is_counted_once(host, counted):
+    assert address_of(client(host)) == counted
+
+
+def client(host):
+    return {"client": (host, 5)}

@@ -13,6 +13,7 @@ import pytest
 from sottovoce import errors
 from sottovoce.collector.operations import OPERATIONS
 from sottovoce.collector.store.base import Verdict
+from sottovoce.core.too_few_users import TooFewUsersError
 from sottovoce.errors import SottovoceError
 from sottovoce.web import problems
 from sottovoce.web.problem_response import respond
@@ -105,7 +106,8 @@ def test_no_row_of_the_catalogue_is_useless():
     outside = "\n".join(
         path.read_text(encoding="utf-8") for path in SOURCES if path.name != "problems.py"
     )
-    by_class = {problem_of(kind("why")).code for kind in error_classes()}
+    classes = [*error_classes(), TooFewUsersError]
+    by_class = {problem_of(kind("why")).code for kind in classes}
     for code in CATALOGUE:
         assert code in said_here
         assert code in verdicts | by_class or f'"{code}"' in outside, code

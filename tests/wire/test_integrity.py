@@ -13,6 +13,7 @@ from sottovoce.mechanisms.grr import GRR
 from sottovoce.tasks.bundle import Bundle
 from sottovoce.tasks.choice import Choice
 from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.moved_number import MovedNumber
 from sottovoce.tasks.question import Question
 from sottovoce.wire import codec
 from sottovoce.wire.integrity import TEXTS, influence, sentences
@@ -127,3 +128,35 @@ def test_a_small_domain_has_fewer_values_to_choose():
     plan = sv.Histogram(range(4), "olh")
     facts = statement(notice(plan))["influence"]["seeds"]
     assert facts == {"fixed": False, "chosen": 4, "supported": 4.0}
+
+
+def test_the_numbers_of_a_plan_are_told_instead_of_the_counts_of_one_question():
+    task = sv.Task("people", sv.Table({"age": range(4), "state": ["x", "y"]}), 3.0)
+    count, total = task.moved_numbers
+    told = sentences(codec.publish(task), task.moved_numbers)
+    assert told[0] == (
+        "One false report can add at most 1.81 to the count of people.age = 0, "
+        "and take at most 0.269 from it."
+    )
+    assert (count.influence.up, count.influence.down) == pytest.approx((1.81, 0.269), abs=5e-3)
+    assert told[1] == (
+        "It can add at most 4.62 to the sum of people.age, whose values lie from 0 to 3, "
+        "and take at most 1.62 from it, 1.54 times their range."
+    )
+    assert (total.influence.up, total.influence.down) == pytest.approx((4.62, 1.62), abs=5e-3)
+    assert told[2].startswith("Conditions and groups change these numbers")
+    assert not any("one value" in text for text in told)
+
+
+def test_of_several_sums_the_one_that_is_moved_furthest_is_told():
+    low, high = Influence(10.0, 5.0), Influence(3.0, 6.0)
+    moved = (
+        MovedNumber("count", "people.age = 0", low),
+        MovedNumber("sum", "people.age", low, 0.0, 100.0),
+        MovedNumber("sum", "people.size", high, 1.0, 3.0),
+        MovedNumber("join", "people.age = 0, pets.kind = cat", Influence(41_691.98, 0.0)),
+    )
+    told = sentences(notice(PETS), moved)
+    assert "sum of people.size, whose values lie from 1 to 3" in told[1]
+    assert "2 times their range" in told[1]
+    assert "can add at most 41,700 to the count of people with people.age = 0, pets" in told[2]

@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from string import Formatter
 
 import pytest
 
@@ -12,6 +13,13 @@ import sottovoce as sv
 from sottovoce.client.ledger import DiskLedger
 from sottovoce.client.spending import spending
 from sottovoce.domains.base import Domain
+from sottovoce.domains.categories import Categories
+from sottovoce.domains.dates import Dates
+from sottovoce.domains.integers import Integers
+from sottovoce.domains.lists import Lists
+from sottovoce.domains.numbers import Numbers
+from sottovoce.domains.records import Records
+from sottovoce.domains.tables import Tables
 from sottovoce.encodings.base import Encoding
 from sottovoce.errors import ParameterError
 from sottovoce.mechanisms.base import Mechanism
@@ -78,6 +86,31 @@ def test_a_kind_without_an_entry_is_described_in_general_words():
         "uses a value that it computes from your answer (toy).",
         "it sends a random report that depends on your answer (toy).",
     )
+
+
+def test_a_domain_without_an_entry_is_described_by_its_own_phrases():
+    values = {"kind": "toy", "count": 1200, "phrases": {"de": "eines von {count} Hemden"}}
+    said = facts(PETS) | {"values": values}
+    assert "eines von 1.200 Hemden" in explain(said, "de")
+    assert "asks your device once for an answer." in explain(said)
+    described = {"kind": "toy", "described": "one of {3} shirts"}
+    assert "once for one of {3} shirts." in explain(facts(PETS) | {"values": described})
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_facts_of_a_domain_are_those_that_its_phrase_names(language):
+    listed = Categories(("a", "b"))
+    records = Records(("x",), (listed,))
+    domains = [
+        *(listed, records, sv.Bits(8), sv.Buckets(0.0, 1.0, 4), Dates("2024", "2025")),
+        *(Integers(0, 3), Lists(records, 2), Numbers(0.0, 1.0, 11), sv.Sets(["a", "b"])),
+        *(sv.Strings(4), Tables(("t",), (records,))),
+    ]
+    for domain in domains:
+        phrase = texts(language)["values"][domain.kind]
+        named = {name for _, name, _, _ in Formatter().parse(phrase) if name}
+        assert named <= set(domain.statement_facts())
+        assert json.loads(json.dumps(domain.statement_facts())) == domain.statement_facts()
 
 
 def test_every_sentence_ends_and_is_used():

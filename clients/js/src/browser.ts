@@ -11,6 +11,8 @@ import { goneError } from "./client/ledger_file.js";
 import { MissingExtraError } from "./errors.js";
 
 export type { Consent, DeviceOptions, Flushed } from "./client/device.js";
+export type { Receipt } from "./client/outbox.js";
+export type { Route } from "./client/route.js";
 export * from "./index.js";
 export { LANGUAGES } from "./wire/languages.js";
 

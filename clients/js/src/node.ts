@@ -14,6 +14,8 @@ import { BudgetError } from "./errors.js";
 
 export { Device } from "./client/device.js";
 export type { Consent, DeviceOptions, Flushed } from "./client/device.js";
+export type { Receipt } from "./client/outbox.js";
+export type { Route } from "./client/route.js";
 export * from "./index.js";
 export { LANGUAGES } from "./wire/languages.js";
 

@@ -3,7 +3,7 @@
 import { concatenate, hex, unhex } from "../dist/bytes.js";
 import { Client, noticeOf } from "../dist/client/client.js";
 import { MemoryLedger } from "../dist/client/ledger.js";
-import { Sealing } from "../dist/client/shuffled.js";
+import { Sealing } from "../dist/client/sealing.js";
 import { CodecError, MismatchError, ParameterError } from "../dist/errors.js";
 import { blind, bytesOf, encode, numberOf, unblind } from "../dist/wire/blind_rsa.js";
 import { open, readKeyPair, sealWith } from "../dist/wire/hpke.js";

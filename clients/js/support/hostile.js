@@ -6,6 +6,7 @@
 //                                             seed, and how long they took
 //     node support/hostile.js 100000 7 1      each of them once, which says little about its time
 //     node support/hostile.js work 1000 7     how much work they were
+//     node support/hostile.js 100000 7 --documents=FILE    those of a JSON file as well, by name
 
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -325,10 +326,13 @@ export async function runWork(documents, count, seed, open = openTask) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const isWork = process.argv[2] === "work";
-  const [count, seed, runs] = process.argv.slice(isWork ? 3 : 2).map(Number);
+  const given = process.argv.slice(2);
+  const isWork = given.includes("work");
+  const [count, seed, runs] = given.filter((word) => /^\d+$/.test(word)).map(Number);
+  const [, path] = given.map((word) => word.split("--documents=")).find((parts) => parts[1]) ?? [];
   const [task] = await goldenTasks();
   const documents = slowTasks(task);
+  if (path) Object.assign(documents, JSON.parse(await readFile(path, "utf8")));
   const results = isWork
     ? await runWork(documents, count, seed)
     : await runTimed(documents, count, seed, runs);

@@ -10,6 +10,7 @@ import * as tokens from "../dist/wire/tokens.js";
 import { changedTask, goldenTasks, seeded } from "./hostile.js";
 import { RecordedRng } from "./recorded_rng.js";
 
+export { deviceOptions } from "./device_options.js";
 export { microseconds } from "./speed.js";
 
 const READERS = { domain: readDomain, encoding: readEncoding, family: readFamily };

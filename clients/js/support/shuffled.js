@@ -5,7 +5,7 @@ import { hex, unhex } from "../dist/bytes.js";
 import { blindedToken, finishToken } from "../dist/client/blind_token.js";
 import { Client, noticeOf } from "../dist/client/client.js";
 import { MemoryLedger } from "../dist/client/ledger.js";
-import { Sealing } from "../dist/client/shuffled.js";
+import { Sealing } from "../dist/client/sealing.js";
 import { accountedBlankets, blanketOf } from "../dist/tasks/shuffle.js";
 import { openLayer } from "../dist/wire/seal.js";
 

@@ -118,6 +118,26 @@ test("public columns that are not declared, or missing, are refused and cost not
     }
 });
 
+test("what is public does not tell that another column was outside", async () => {
+  const text = await tableTask("shop");
+  for (const change of [{ age: 999 }, { home: null }, { age: {}, home: [] }]) {
+    const value = { people: { ...ANN, ...change }, orders: orders(1) };
+    for (const { publicText } of envelopesOf(await answer(text, value)))
+      assert.equal(publicText, '{"people.area":"\\"north\\"","people.weight":"0.5"}');
+  }
+});
+
+test("an impossible public value is replaced by a random one and never sent", async () => {
+  const text = await tableTask("shop");
+  for (const people of [{ ...ANN, area: "quagga" }, { ...ANN, age: 999, area: "quagga" }, null]) {
+    const message = await answer(text, { people, orders: orders(1) });
+    for (const { publicText } of envelopesOf(message)) {
+      assert.match(publicText, /"people.area":"/);
+      assert.doesNotMatch(publicText, /quagga/);
+    }
+  }
+});
+
 test("a column is mirrored or rounded, never both", async () => {
   const columns = { table: 0, columns: [0, 1], sizes: [3, 5], widths: [1, 1], most: 0 };
   const cell = { kind: "cell", ...columns, weighted: false, aligned: false };

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from sottovoce.answers import attacked, export
+from sottovoce.answers.folding import fold
 from sottovoce.answers.guarantee import Guarantee, ShuffledReports
 from sottovoce.answers.outcome import Outcome
 from sottovoce.core.estimate import Estimate, Total
@@ -169,7 +170,10 @@ class Answer(Outcome):
         return sorted(self.rows(), key=lambda row: -row["estimate"])[:count]
 
     def __str__(self) -> str:
-        rows = self.rows() if len(self.labels) <= _SHOWN else self.top(_SHOWN)
+        folded = fold(self.rows(), self.details)
+        rows = folded.rows
+        if len(rows) > _SHOWN:
+            rows = sorted(rows, key=lambda row: -row["estimate"])[:_SHOWN]
         percent = f"{100 * self.level:g} % interval"
         lines = [f"{self.name}: {_facts(self.estimate)}, {self.mechanism}", ""]
         width = max(len("value"), *(len(row["value"]) for row in rows))
@@ -181,8 +185,10 @@ class Answer(Outcome):
             lines.append(f"{row['value']:<{width}}  {estimate:>12}  {bounds:>27}  {share:>7}{mark}")
             if self.fakes is not None:
                 lines.append(_attacked_line(row, self.fakes, width))
-        if len(rows) < len(self.labels):
-            lines.append(f"... and {len(self.labels) - len(rows):,} more values")
+        if len(rows) < len(folded.rows):
+            lines.append(f"... and {len(folded.rows) - len(rows):,} more values")
+        if folded.remark:
+            lines.append(folded.remark)
         return "\n".join([*lines, *self.guarantee.lines()])
 
 

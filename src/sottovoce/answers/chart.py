@@ -109,7 +109,7 @@ def figures(
     """Draw every figure of a number with its interval, each on a scale of its own."""
     rows = answer.rows()
     if ax is None:
-        canvas = _figure(8, _FRAME + 0.7 * len(rows))
+        canvas = _figure(8, _FRAME + 0.85 * len(rows))
         panels = list(canvas.subplots(len(rows), 1, squeeze=False)[:, 0])
     else:
         canvas = ax.figure
@@ -127,7 +127,7 @@ def figures(
         axes.tick_params(axis="y", length=0)
         axes.tick_params(labelsize=9, colors=_INK)
         _plain_numbers(axes.xaxis)
-    panels[-1].set_xlabel("on the scale of the task", fontsize=9, color=_INK)
+        axes.set_xlabel("on the scale of the task", fontsize=8, color=_INK)
     level = f"{100 * answer.level:g} % intervals"
     facts = f"{answer.users:,} users, epsilon {answer.epsilon:g}, {answer.mechanism}, {level}"
     _head(panels[0], answer.name, facts)
@@ -156,6 +156,7 @@ def heat(
     for axes, (title, table) in zip(panels, tables.items(), strict=True):
         image = axes.imshow(table, cmap="Blues", vmin=0, vmax=most)
         axes.set_title(title, loc="left", fontsize=11, color=_INK)
+        axes.set_xlabel("attribute", fontsize=9, color=_INK)
         axes.set_xticks(
             range(len(names)), [_short(name) for name in names], rotation=60, ha="right", fontsize=8
         )
@@ -271,6 +272,7 @@ def density(answer: Any, path: str | Path | None = None, truth: Any = None, ax: 
     _clean(axes, _short(answer.name), "y")
     axes.set_ylabel("density", fontsize=9, color=_INK)
     _plain_numbers(axes.xaxis)
+    _plain_numbers(axes.yaxis)
     axes.set_ylim(bottom=0)
     return _saved(figure, path)
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from sottovoce.answers import export
 from sottovoce.answers.digits import figure, interval
-from sottovoce.answers.plain_data import PlainData
+from sottovoce.answers.folding import fold
+from sottovoce.answers.plain_data import PlainRows
 from sottovoce.errors import CodecError, NoDataError
 
 Row = dict[str, Any]
@@ -38,7 +39,7 @@ class ExportedNumber:
 
 
 @dataclass(frozen=True, eq=False)
-class ExportedAnswer(PlainData):
+class ExportedAnswer(PlainRows):
     """An answer, a SQL answer or an explanation, as the JSON of a collector says it."""
 
     content: Mapping[str, Any]
@@ -91,14 +92,6 @@ class ExportedAnswer(PlainData):
     def to_dict(self) -> dict[str, Any]:
         return dict(self.content)
 
-    def to_csv(self) -> str:
-        """Return the rows as CSV with a header."""
-        return export.csv_text(self.rows())
-
-    def frame(self, library: str = "pandas") -> Any:
-        """Return the rows as a frame of pandas, polars or pyarrow."""
-        return export.frame_of(self.rows(), library)
-
     def plot(self, path: str | Path | None = None, *, ax: Any = None, number: str = "") -> Any:
         """Draw the largest rows with their intervals; ``number`` chooses one of a SQL answer."""
         export.optional("matplotlib", "plot")
@@ -107,7 +100,8 @@ class ExportedAnswer(PlainData):
         if len(self._parts) > 1:
             raise NoDataError("draw the questions one by one: answer.questions()[name].plot()")
         wanted = number or self._numbers[0]
-        drawn = [(label, numbers[wanted]) for label, numbers in self._labelled() if numbers]
+        labelled = self._labelled(self._main_rows)
+        drawn = [(label, numbers[wanted]) for label, numbers in labelled if numbers]
         if not drawn:
             raise NoDataError("there is no row to draw: all of them are suppressed")
         drawn = sorted(drawn, key=lambda row: -row[1].value)[:_DRAWN]
@@ -120,10 +114,21 @@ class ExportedAnswer(PlainData):
         """Return the names of the numbers in a row: those of a query, or the one of an answer."""
         return self.content.get("numbers") or ("estimate",)
 
-    def _labelled(self) -> Iterator[tuple[str, dict[str, ExportedNumber]]]:
+    @property
+    def _keys(self) -> Sequence[str]:
+        """Return the columns that name a row; ``groups`` of a search are counted, not named."""
+        keys: Sequence[str] = self.content["groups"] if "numbers" in self.content else ("value",)
+        return keys
+
+    @property
+    def _main_rows(self) -> list[Row]:
+        """Return the figures of a distribution, and otherwise the rows."""
+        return self.measures() or [dict(row) for row in self.content.get("rows", ())]
+
+    def _labelled(self, rows: Sequence[Row]) -> Iterator[tuple[str, dict[str, ExportedNumber]]]:
         """Return what every row is about, with its numbers; a suppressed row has none."""
-        keys = self.content.get("groups", ("value",))
-        for row in self.measures() or self.content.get("rows", ()):
+        keys = self._keys
+        for row in rows:
             label = " / ".join(str(row[key]) for key in keys) or self._numbers[0]
             numbers = {}
             if row.get("suppressed") is not True:
@@ -135,16 +140,19 @@ class ExportedAnswer(PlainData):
             return "\n\n".join(map(str, self._parts.values()))
         if "users" not in self.content or "rows" not in self.content:
             return json.dumps(self.content, ensure_ascii=False, indent=2)
-        labelled = list(self._labelled())
+        folded = fold(self._main_rows, self.content)
+        labelled = list(self._labelled(folded.rows))
         facts = f"{self.name}: {self.users:,} users, epsilon {self.content['epsilon']:g}"
         lines = [facts, "", *self._table_lines(labelled[:_SHOWN])]
         if len(labelled) > _SHOWN:
             lines.append(f"... and {len(labelled) - _SHOWN:,} more rows")
+        if folded.remark:
+            lines.append(folded.remark)
         return "\n".join(lines)
 
     def _table_lines(self, labelled: Sequence[tuple[str, dict[str, ExportedNumber]]]) -> list[str]:
         """Return rows as the lines of a table with headings."""
-        keys = self.content.get("groups", ("value",))
+        keys = self._keys
         interval_heading = f"{100 * self.content['level']:g} % interval"
         header = [" / ".join(keys)]
         for name in self._numbers:

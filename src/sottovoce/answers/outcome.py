@@ -10,17 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from sottovoce.answers import export
+from sottovoce.answers.folding import fold, is_search
 from sottovoce.answers.guarantee import Guarantee, ShuffledReports
 from sottovoce.answers.notebook import MAX_ROWS
-from sottovoce.answers.plain_data import PlainData
+from sottovoce.answers.plain_data import PlainRows
 from sottovoce.answers.side_views import SideViews
 from sottovoce.errors import ParameterError
 
 Row = dict[str, Any]
 
 
-class Outcome(PlainData):
+class Outcome(PlainRows):
     """What a plan answers: rows with intervals, and what they rest on."""
 
     name: str
@@ -126,14 +126,14 @@ class Outcome(PlainData):
     def to_show(self) -> dict[str, Any]:
         shown = self.highlights()
         if shown.single:
-            return {**shown.about, "rows": shown.rows_to_show(MAX_ROWS)}
+            return {**shown.about, **shown._rows_to_read()}
         parts = shown.questions()
         return {**shown.about, "answers": {name: part.to_show() for name, part in parts.items()}}
 
-    def to_csv(self) -> str:
-        """Return the rows as CSV with a header."""
-        return export.csv_text(self.rows())
-
-    def frame(self, library: str = "pandas") -> Any:
-        """Return the rows as a frame of pandas, polars or pyarrow."""
-        return export.frame_of(self.rows(), library)
+    def _rows_to_read(self) -> dict[str, Any]:
+        """Return the rows worth reading, and how many more of a search are noise."""
+        if not is_search(self.about):
+            return {"rows": self.rows_to_show(MAX_ROWS)}
+        folded = fold(self.rows(), self.about)
+        noise = {"more_rows_within_noise": folded.folded} if folded.folded else {}
+        return {**noise, "rows": folded.rows}

@@ -1,4 +1,6 @@
-"""What can be written as plain data, and therefore as JSON and as HTML."""
+"""What can be written as plain data, and therefore as JSON and as HTML; with rows, also as CSV and
+as a frame.
+"""
 
 from abc import ABC, abstractmethod
 from typing import Any
@@ -24,3 +26,19 @@ class PlainData(ABC):
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
         return notebook.html_text(self.to_show(), getattr(self, "name", ""))
+
+
+class PlainRows(PlainData):
+    """Plain data in rows, which are also written as CSV and as frames."""
+
+    @abstractmethod
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one record per row."""
+
+    def to_csv(self) -> str:
+        """Return the rows as CSV with a header."""
+        return export.csv_text(self.rows())
+
+    def frame(self, library: str = "pandas") -> Any:
+        """Return the rows as a frame of pandas, polars or pyarrow."""
+        return export.frame_of(self.rows(), library)

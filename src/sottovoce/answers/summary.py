@@ -1,6 +1,7 @@
 """The rows to show of a long answer: bands of neighbouring numbers, or the most frequent values.
 
-Noise hides single numbers before it hides bands.  The error of a band includes covariances.
+Noise hides single numbers before it hides bands.  The error of a band includes covariances; where
+they are not known, as of the columns of a table, there are no bands.
 """
 
 from typing import Any
@@ -19,22 +20,27 @@ Row = dict[str, Any]
 
 def shown(answer: Answer, most: int) -> list[Row]:
     """Return at most ``most`` rows; ``members`` names the values that a row stands for."""
-    if not _numeric(answer):
-        return [{**row, "members": (row["value"],)} for row in answer.top(most)]
-    if len(answer.labels) > most:
+    long = len(answer.labels) > most
+    if long and _has_bands(answer):
         return _bands(answer, min(most, _MAX_BANDS))
-    return [{**row, "members": (row["value"],)} for row in answer.rows()]
+    rows = answer.top(most) if long or not _is_range(answer) else answer.rows()
+    return [{**row, "members": (row["value"],)} for row in rows]
 
 
 def bands(answer: Answer, most: int) -> list[Row]:
     """Return at most ``most`` bands of neighbouring numbers; every row if they are no more."""
-    if not _numeric(answer) or len(answer.labels) <= most:
+    if not _has_bands(answer) or len(answer.labels) <= most:
         return answer.rows()
     bands = _bands(answer, most)
     return [{key: entry for key, entry in band.items() if key != "members"} for band in bands]
 
 
-def _numeric(answer: Answer) -> bool:
+def _has_bands(answer: Answer) -> bool:
+    return answer.estimate.noise.has_sums and _is_range(answer)
+
+
+def _is_range(answer: Answer) -> bool:
+    """Return whether the values are neighbouring whole numbers."""
     first = answer.labels[0]
     if not first.removeprefix("-").isdecimal():
         return False

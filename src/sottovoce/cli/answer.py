@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sottovoce.answers.digits import figure, interval
+from sottovoce.answers.folding import fold
 from sottovoce.cli.collector_options import any_collector, opened, remote
 from sottovoce.cli.completion import task_names
 from sottovoce.cli.output import as_json, percent, print_json, warn
@@ -107,10 +108,16 @@ def _tables(part: dict[str, Any]) -> "Iterator[Table | str]":
         yield _table(part, [{**row, "suppressed": False} for row in part["measures"]])
         yield f"{len(rows):,} intervals: --csv FILE writes them, --plot FILE draws them"
         return
-    shown = rows if len(rows) <= _SHOWN else sorted(rows, key=_largest_first)[:_SHOWN]
+    folded = fold(rows, part)
+    shown = folded.rows
+    if len(shown) > _SHOWN:
+        shown = sorted(shown, key=_largest_first)[:_SHOWN]
     yield _table(part, shown)
-    if len(shown) < len(rows):
-        yield f"... and {len(rows) - len(shown):,} more values: --csv FILE writes all of them"
+    if len(shown) < len(folded.rows):
+        left_out = len(folded.rows) - len(shown)
+        yield f"... and {left_out:,} more values: --csv FILE writes all of them"
+    if folded.remark:
+        yield f"{folded.remark}: --csv FILE writes all of them"
 
 
 def _largest_first(row: dict[str, Any]) -> tuple[bool, float]:

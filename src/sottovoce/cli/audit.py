@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sottovoce.cli.attacks import AimOptions
+from sottovoce.cli.completion import mechanism_kinds
 from sottovoce.cli.option_groups import group_of, options_of
 from sottovoce.cli.output import as_json, print_json, seed
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command("audit")
-@click.argument("kind")
+@click.argument("kind", shell_complete=mechanism_kinds)
 @click.option("--size", type=int, default=4, help="How many values a person may hold.")
 @click.option("--epsilon", type=float, default=1.0, help="What one answer may reveal at most.")
 @click.option("--samples", type=int, default=200_000, help="Reports to sample for every value.")

@@ -89,6 +89,7 @@ def _local(command: _Command, *, required: bool) -> _Command:
 def opened(data: Path | None, database: str = "", *, new: bool = False) -> "Iterator[Collector]":
     """Yield the collector of a folder; a server may be running on the same folder."""
     from sottovoce.collector.collector import Collector
+    from sottovoce.collector.resources import Resources
     from sottovoce.collector.run import open_store
     from sottovoce.collector.store.base import store_exists, store_url
     from sottovoce.errors import NoDataError
@@ -106,6 +107,7 @@ def opened(data: Path | None, database: str = "", *, new: bool = False) -> "Iter
     with folder.kept_private():
         store = open_store(Settings(data=data, database=database))
         try:
-            yield Collector(store, data, clock, logs=os.environ.get("SOTTOVOCE_LOGS", ""))
+            logs = os.environ.get("SOTTOVOCE_LOGS", "")
+            yield Collector(store, data, clock, Resources(logs=logs))
         finally:
             store.close()

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from sottovoce.cli.completion import mechanism_kinds
 from sottovoce.cli.domains import DomainOptions
 from sottovoce.cli.option_groups import group_of, options_of
 from sottovoce.cli.output import as_json, print_json
@@ -24,6 +25,7 @@ _WRITE = click.Path(dir_okay=False, writable=True, path_type=Path)
     "--mechanism",
     "mechanisms",
     multiple=True,
+    shell_complete=mechanism_kinds,
     help="A mechanism, such as grr (default: those that `advise` compares).",
 )
 @click.option("--seeds", type=click.IntRange(1, 10_000), default=5, help="Simulations of each.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sottovoce.cli.completion import lab_experiments
 from sottovoce.cli.output import as_json, print_json
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def list_experiments(cache: Path, *, as_json: bool) -> None:
 
 
 @command.command("run")
-@click.argument("name")
+@click.argument("name", shell_complete=lab_experiments)
 @_size
 @click.option(
     "--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw the figure to this file."

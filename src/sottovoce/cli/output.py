@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sottovoce.answers.digits import figure, interval
+from sottovoce.answers.folding import fold, is_search
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,14 +46,17 @@ def table(compared: "ComparedPart", most: int) -> "Table":
     about, people = compared.part.about, compared.part.counts_people
     facts = f"{about['users']:,} reports, epsilon {about['epsilon']:g}, {about['mechanism']}"
     title = Text(f"{about['name']}  ({facts})")
+    folded = fold(compared.rows(0 if is_search(about) else most), about)
+    rows = folded.rows[:most]
     shown = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    if folded.remark:
+        shown.caption, shown.caption_justify = Text(folded.remark), "left"
     shown.add_column(
         "value" if people else "figure", max_width=32, overflow="ellipsis", no_wrap=True
     )
     share = ("share",) if people else ()
     fakes = about.get("fakes")
     attacked = () if fakes is None else (f"if {100 * fakes:g} % false", "")
-    rows = compared.rows(most)
     robust = ("robust to",) if rows and "robust_to" in rows[0] else ()
     level = f"{100 * about['level']:g} % interval"
     for heading in ("truth", "estimate", level, *share, *robust, "", *attacked):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import click
 
 from sottovoce.cli.attacks import AttackOptions
+from sottovoce.cli.completion import mechanism_kinds
 from sottovoce.cli.described import Described
 from sottovoce.cli.domains import DomainOptions
 from sottovoce.cli.marginals import JointOptions
@@ -52,6 +53,7 @@ class AskOptions:
             "--mechanism",
             default="",
             show_default=False,
+            shell_complete=mechanism_kinds,
             help="A mechanism (grr, affine, oue, ...); by default the best one.",
         ),
         click.option(

@@ -1,5 +1,6 @@
 """``sottovoce task``: write task files, check, publish and list tasks, close their rounds."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,10 +46,11 @@ def create(file: Path, *, as_json: bool, **place: Any) -> None:
         influence = integrity.influence(notice.opening.ask, notice.collection)
         concerns = list(published.concerns)
         facts = {**_facts(published), "new": new, "concerns": concerns, "influence": influence}
+        facts["moved"] = [number.to_dict() for number in published.task.moved_numbers]
         print_json({**facts, **promises.facts(published.task)})
         return
     click.echo(_published_line({**_facts(published), "new": new}))
-    click.echo(" ".join(integrity.sentences(notice)))
+    click.echo(" ".join(integrity.sentences(notice, published.task.moved_numbers)))
     for line in promises.lines(published.task):
         click.echo(line)
 
@@ -154,7 +156,7 @@ def show(name: str, *, as_json: bool, **place: Any) -> None:
         print_json({**facts, "statement": statement(notice), "document": document})
     else:
         click.echo(explain(statement(notice)))
-        click.echo(" ".join(integrity.sentences(notice)))
+        click.echo(" ".join(integrity.sentences(notice, task.moved_numbers)))
         for line in promises.lines(task):
             click.echo(line)
 
@@ -176,20 +178,45 @@ def _shown(name: str, place: dict[str, Any]) -> "tuple[Task, dict[str, Any]]":
 @any_collector
 @click.option("--now", is_flag=True, help="Close at once, without grace for late reports.")
 @click.option(
-    "--force", is_flag=True, help="Close even with too few users, although the task then fails."
+    "--force",
+    is_flag=True,
+    help="Close even with too few users, without asking: the task then fails.",
 )
 @as_json
 def close(name: str, *, now: bool, force: bool, as_json: bool, **place: Any) -> None:
     """Close the open round of the task NAME; a closed round never opens again.
 
-    A round with too few users for a release is closed only with --force: the task then fails.
+    A task fails for ever if its round has too few users for a release: a terminal is asked, and
+    without a terminal or with --json such a round is closed only with --force.
     """
+    from sottovoce.core.too_few_users import TooFewUsersError
+
+    try:
+        facts = _closed(name, place, now=now, force=False)
+    except TooFewUsersError as refusal:
+        if force:
+            warn(f"too few users have answered: the task {name} fails for ever")
+        elif sys.stdin.isatty() and not as_json:
+            warn(str(refusal))
+            click.confirm(
+                "Close it by force, so that the task fails for ever?", abort=True, err=True
+            )
+        else:
+            raise
+        facts = _closed(name, place, now=now, force=True)
+    if as_json:
+        print_json(facts)
+    else:
+        reason = f": {facts['failure']}" if facts["failure"] else ""
+        click.echo(f"{name}: {facts['state']}{reason}")
+
+
+def _closed(name: str, place: dict[str, Any], *, now: bool, force: bool) -> dict[str, Any]:
+    """Close the open round of a task, and return the progress of the task."""
     from sottovoce.errors import StateError
 
     if place["url"]:
-        status = remote(place["url"], place["token"]).close(name, at_once=now, force=force)
-        print_json(status) if as_json else click.echo(f"{name}: {status['state']}")
-        return
+        return remote(place["url"], place["token"]).close(name, at_once=now, force=force)
     with opened(place["data"], place["database"]) as collector:
         if not force:
             collector.refresh()
@@ -197,12 +224,7 @@ def close(name: str, *, now: bool, force: bool, as_json: bool, **place: Any) -> 
         if not collector.close(name, at_once=now):
             raise StateError("this task has no round to close")
         collector.advance()
-        published = collector.find(name)
-    if as_json:
-        print_json(_facts(published))
-    else:
-        reason = f": {published.record.failure}" if published.record.failure else ""
-        click.echo(f"{name}: {published.shown_state}{reason}")
+        return _facts(collector.find(name))
 
 
 @command.command("canaries")

@@ -11,7 +11,7 @@ import numpy as np
 from sottovoce.arrays import Bools, Floats, Ints
 from sottovoce.domains.person_tables import PersonTables, Rows
 from sottovoce.domains.tables import Tables
-from sottovoce.plans.tables.combine import labels_of, public_group_label
+from sottovoce.plans.tables.combine import public_group_label
 from sottovoce.sql.aggregates.base import MeasureTerm, Moment
 from sottovoce.sql.query import AnyOf, Column, Compared, Listed, Monomial, Not, Public, Query
 
@@ -76,7 +76,7 @@ class Truth:
         for grouping, label in zip(query.group_by, labels, strict=bool(labels)):
             if not grouping.public:
                 kind = self._kind(grouping.column)
-                names = list(grouping.labels or labels_of(kind))
+                names = list(grouping.labels or kind.labels)
                 sets.append((grouping.column, grouping.members(names.index(label), kind.size)))
         return sets
 

@@ -20,7 +20,14 @@ from sottovoce.client.ledger import DiskLedger
 from sottovoce.client.outbox import Posting, Report
 from sottovoce.client.route import DirectRoute, Route, ShuffledRoute
 from sottovoce.client.sealing import Sealing
-from sottovoce.client.transport import BusyError, CollectorApi, Receipt, RoundKeys, ShufflerApi
+from sottovoce.client.transport import (
+    DEFAULT_TIMEOUT,
+    BusyError,
+    CollectorApi,
+    Receipt,
+    RoundKeys,
+    ShufflerApi,
+)
 from sottovoce.core import settings
 from sottovoce.core.addresses import protected_url
 from sottovoce.core.rng import SystemRng
@@ -69,7 +76,8 @@ class Device:
     ``route`` says how messages travel (default: directly to the collector, and if the task is
     shuffled, to its first shuffler).  ``relay`` is an address that forwards to the first shuffler,
     which then does not see where this device is.  ``language`` is that of the statement, such as
-    ``"de"`` (default: English).
+    ``"de"`` (default: English).  ``timeout`` is for a whole exchange with a server, from connecting
+    to the last byte of the answer, in seconds.
     """
 
     url: str
@@ -83,6 +91,7 @@ class Device:
     route: Route | None = None
     relay: str | None = None
     language: str = statement.ENGLISH
+    timeout: float = DEFAULT_TIMEOUT
 
     def __post_init__(self) -> None:
         settings.choice("language", self.language, statement.LANGUAGES)
@@ -93,7 +102,7 @@ class Device:
         if isinstance(self.witnesses, str):
             raise ParameterError("`witnesses` must be a list of addresses, not one address")
         for address in (self.url, *self.witnesses):
-            CollectorApi(address)  # refuses an address that is not protected on its way
+            self._collector_at(address)  # refuses one that is not protected on its way
 
     def answer(self, task: str | codec.Document | Notice, value: Any) -> bytes:
         """Answer a task and put the message into the outbox, from which ``flush`` sends it.
@@ -121,7 +130,7 @@ class Device:
             url=self._route_of(notice).url,
             token=token,
             delay=_uniform(self._longest_wait(notice, keys)),
-            origin=self._api.url,
+            origin=self._api.url if self.route is None else self.route.url,
             fingerprint=b"" if notice.shuffle is None else notice.fingerprint,
         )
         return client.answer(value, asked=asked, posting=posting, sealing=sealing)
@@ -171,11 +180,14 @@ class Device:
 
     @cached_property
     def _api(self) -> CollectorApi:
-        return CollectorApi(self.url)
+        return self._collector_at(self.url)
 
     @cached_property
     def _witnesses(self) -> list[CollectorApi]:
-        return [CollectorApi(address) for address in self.witnesses]
+        return [self._collector_at(address) for address in self.witnesses]
+
+    def _collector_at(self, url: str) -> CollectorApi:
+        return CollectorApi(url, self.timeout)
 
     def _route_of(self, notice: Notice) -> Route:
         """Return how the message of a task travels."""
@@ -183,15 +195,16 @@ class Device:
             return self.route
         if notice.shuffle is None:
             return DirectRoute(self._api)
-        return ShuffledRoute(ShufflerApi(self.relay or notice.shuffle.hops[0].url))
+        url = self.relay or notice.shuffle.hops[0].url
+        return ShuffledRoute(ShufflerApi(url, self.timeout))
 
     def _route_back(self, report: Report) -> Route:
         """Return the route under whose address a report was filed."""
         if self.route is not None:
             return self.route
         if report.fingerprint:
-            return ShuffledRoute(ShufflerApi(report.url))
-        return DirectRoute(CollectorApi(report.url))
+            return ShuffledRoute(ShufflerApi(report.url, self.timeout))
+        return DirectRoute(self._collector_at(report.url))
 
     def _addresses(self) -> list[str]:
         """Return the addresses for which messages of this device may wait."""

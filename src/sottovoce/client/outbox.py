@@ -24,7 +24,8 @@ class Posting:
     """Where a message goes, with which enrolment token if any, and after how many seconds.
 
     ``url`` is the address of its route.  A sealed message is posted with the ``fingerprint`` of its
-    task, by which shufflers know it, and with the ``origin`` of its task, the collector's address.
+    task, by which shufflers know it, and with the ``origin`` under which its device finds it again:
+    the collector's address, or that of a route of the application.
     """
 
     name: str

@@ -36,7 +36,9 @@ class PermanentResponses:
         domain = self.notice.domain
         encoded_values = encoding.outputs(domain) if encoding else domain.size
         if encoded_values > MAX_ENCODED_VALUES:
-            raise ParameterError("a longitudinal task may have at most 2^32 encoded values")
+            raise ParameterError(
+                "`encoding` must have at most 2^32 encoded values in a longitudinal task"
+            )
         # All responses of a device share one draw of the encoding, so that the draw, which hides a
         # single response, does not hide several.
         if exact.log(question.mechanism.worst_ratio) > exact.stated(question.epsilon):

@@ -22,6 +22,7 @@ from urllib.parse import quote, urlencode
 from sottovoce.answers.exported import ExportedAnswer
 from sottovoce.client.transport import BusyError, HttpAnswer, HttpApi, HttpRequest
 from sottovoce.core.located import LocatedError
+from sottovoce.core.too_few_users import TooFewUsersError
 from sottovoce.errors import (
     AccessError,
     CodecError,
@@ -48,6 +49,7 @@ _ERRORS: dict[str, type[SottovoceError]] = {
     "query": ParameterError,
     "too-few-users": NoDataError,
     "unauthenticated": AccessError,
+    "would-fail": TooFewUsersError,
 }
 
 

@@ -27,6 +27,7 @@ from sottovoce.collector.release import (
     released,
     released_integrity,
 )
+from sottovoce.collector.resources import Resources
 from sottovoce.collector.responses import FOR_EVER, json_response, media_type, tagged
 from sottovoce.collector.shared_turns import SharedTurns
 from sottovoce.collector.shuffle_api import ShuffleHandlers
@@ -63,7 +64,7 @@ class Api(ShuffleHandlers, HealthHandlers):
         self.intake = intake
         self.metrics = metrics
         self.query_workers = QueryWorkers(
-            settings.data, settings.database, settings.query_seconds, settings.memory, settings.logs
+            settings.data, settings.database, settings.query_seconds, Resources.of(settings)
         )
         self.answering = Answering(collector, self.query_workers, settings.query_seconds)
         self._turns = _turns(settings)

@@ -11,10 +11,11 @@ from starlette.types import ASGIApp
 
 from sottovoce.collector import access, javascript
 from sottovoce.collector.api import Api
-from sottovoce.collector.collector import Collector, WorkApart
+from sottovoce.collector.collector import Collector
 from sottovoce.collector.intake import Intake
 from sottovoce.collector.integrity_metrics import IntegrityMetrics
 from sottovoce.collector.operations import OPERATIONS
+from sottovoce.collector.resources import Resources
 from sottovoce.collector.round_metrics import RoundMetrics
 from sottovoce.collector.scheduler import Scheduler
 from sottovoce.collector.shuffle_metrics import ShuffleMetrics
@@ -34,16 +35,14 @@ def create(
     *,
     clock: Callable[[], float] = configuration.clock,
     pages: Callable[[Api], Sequence[BaseRoute]] = lambda api: (),
-    work_apart: WorkApart | None = None,
-    worker: int = 0,
+    resources: Resources | None = None,
 ) -> Application:
     """Return the application; ``pages`` adds routes for people to those for programs.
 
-    Of several workers at one door the first closes rounds and starts work.
+    ``resources`` are those of this process, by default what the settings give to the only one.
     """
-    collector = Collector(
-        store, settings.data, clock, work_apart, settings.memory, logs=settings.logs
-    )
+    resources = resources or Resources.of(settings)
+    collector = Collector(store, settings.data, clock, resources)
     shuffles = ShuffleMetrics(collector.tasks, store)
     integrity = IntegrityMetrics(collector.tasks, collector.integrity)
     metrics = Metrics(lambda: intake.waiting, RoundMetrics(collector.tasks), shuffles, integrity)
@@ -51,10 +50,10 @@ def create(
         collector,
         settings.tick,
         lambda name: metrics.failures.labels(name).inc(),
-        leads=worker == 0,
+        leads=resources.worker == 0,
     )
     if settings.workers > 1:
-        metrics.folder, metrics.worker = settings.data / "metrics", worker
+        metrics.folder, metrics.worker = settings.data / "metrics", resources.worker
     sharing = Background("metrics", metrics.share, settings.tick, lambda name: None)
     intake = Intake(store, clock, metrics.count, most_waiting=settings.most_waiting)
     api = Api(collector, intake, settings, metrics)

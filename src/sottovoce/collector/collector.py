@@ -30,13 +30,14 @@ from sottovoce.collector import (
     taskfile,
 )
 from sottovoce.collector.published import Published
+from sottovoce.collector.resources import LOCAL, Resources
 from sottovoce.collector.store.base import TAKING, RoundRecord, State, Store, TaskRecord
 from sottovoce.engine import files, parquet
 from sottovoce.engine.base import corrected_outcome, finished
 from sottovoce.engine.defended import CORRECTION_BYTES, defended_sample
 from sottovoce.engine.memory import MemoryCollected, defended_outcome
 from sottovoce.engine.sealed import SealedCollected, tally_all
-from sottovoce.engine.stored_path import AnyPath, log_folder
+from sottovoce.engine.stored_path import AnyPath
 from sottovoce.errors import (
     MismatchError,
     NoDataError,
@@ -62,20 +63,14 @@ _SHARE_OF_REPORTS = 16  # the part of the memory that reports may take: decoding
 _SHARE_AT_THE_DOOR = 256
 _Key = tuple[str, int, int, int | None]
 _DefendedKey = tuple[_Key, str]
-WorkApart = Callable[[str, int, Callable[[], None]], bool]  # (digest, now, progress) -> moved
 AnyCollected = TypeVar("AnyCollected", MemoryCollected, SealedCollected)
 
 
 class Collector:
     """Publish tasks, close and seal their rounds, and answer.
 
-    ``work_apart(digest, now, progress)`` does the work of a task in another process, with ``now``
-    in whole seconds, and returns whether the task moved.  While it waits, it calls ``progress`` at
-    intervals, so that the other tasks go on.  Without it the work is done in this process.
-
-    ``memory`` is the number of bytes that reports may take in this process.  If a task has more
-    reports, they stay in the sealed logs and are read part by part.  ``logs`` is the URL of an
-    object store for the sealed logs; without it they are in the folder.
+    ``resources`` say how much memory reports may take here, where sealed logs are, and whether
+    the work of tasks is done in this process.
     """
 
     def __init__(
@@ -83,15 +78,12 @@ class Collector:
         store: Store,
         folder: Path,
         clock: Callable[[], float],
-        work_apart: WorkApart | None = None,
-        memory: int = parquet.DEFAULT_MEMORY,
-        *,
-        logs: str = "",
+        resources: Resources = LOCAL,
     ) -> None:
         self.store, self.folder, self._clock = store, folder, clock
-        self._work_apart = work_apart
-        self._memory = memory
-        self._logs: AnyPath = log_folder(logs) if logs else folder / "sealed"
+        self._work_apart = resources.work_apart
+        self._memory = resources.memory
+        self._logs = resources.log_folder(folder)
         self._published: dict[str, Published] = {}
         self._answers: dict[_DefendedKey, Outcome] = {}
         self._examined: dict[AnyPath, Integrity] = {}

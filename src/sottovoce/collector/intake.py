@@ -8,7 +8,7 @@ import numpy as np
 
 from sottovoce.collector.admission import Admitted, admit
 from sottovoce.collector.published import Published
-from sottovoce.collector.store.base import Store, Verdict
+from sottovoce.collector.store.base import Offer, Store, Verdict
 from sottovoce.web.group_commit import Done, GroupCommit
 from sottovoce.web.uploads import UploadReceipt, receipt
 
@@ -23,7 +23,15 @@ class Submission(NamedTuple):
     tokens: Sequence[str]
 
 
-class Intake(GroupCommit[Submission]):
+class Checked(NamedTuple):
+    """The messages of a group of requests, checked and ready for the store."""
+
+    submissions: list[Submission]
+    batches: list["_Batch"]
+    offers: list[Offer]
+
+
+class Intake(GroupCommit[Submission, Checked]):
     """Checks and stores messages.
 
     ``count`` is told how many messages of a task had which verdict.  ``most_waiting`` is how many
@@ -33,7 +41,7 @@ class Intake(GroupCommit[Submission]):
     def __init__(
         self, store: Store, clock: Callable[[], float], count: CountMessages, *, most_waiting: int
     ) -> None:
-        super().__init__("intake", self._store_group, most_waiting)
+        super().__init__("intake", self._check_group, self._store_group, most_waiting)
         self._store = store
         self._clock = clock
         self._count = count
@@ -51,20 +59,24 @@ class Intake(GroupCommit[Submission]):
         """Have ``done`` called with what became of the messages, once it is durable."""
         self.offer(Submission(published, messages, tokens), len(messages), done)
 
-    def _store_group(self, group: list[Submission]) -> list[UploadReceipt]:
-        """Store the messages of a group in one transaction, and return the receipts."""
+    def _check_group(self, group: list[Submission]) -> Checked:
+        """Return what the messages of a group offer to the store."""
         batches = [_Batch(submissions) for submissions in _by_task(group)]
         offers = [offer for batch in batches for offer in batch.admitted.offers]
+        return Checked(group, batches, offers)
+
+    def _store_group(self, checked: Checked) -> list[UploadReceipt]:
+        """Store the messages of a group in one transaction, and return the receipts."""
         refused: dict[tuple[str, str], int] = {}
-        for batch in batches:
+        for batch in checked.batches:
             refused |= batch.refused()
-        verdicts = iter(self._store.accept(offers, refused, int(self._clock())))
+        verdicts = iter(self._store.accept(checked.offers, refused, int(self._clock())))
         receipts: dict[int, UploadReceipt] = {}
-        for batch in batches:
+        for batch in checked.batches:
             codes = batch.codes([next(verdicts) for _ in batch.admitted.offers])
             receipts |= batch.receipts(codes)
             self._count(batch.published.record.name, batch.counts(codes))
-        return [receipts[id(submission)] for submission in group]
+        return [receipts[id(submission)] for submission in checked.submissions]
 
 
 class _Batch:

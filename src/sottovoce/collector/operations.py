@@ -212,7 +212,7 @@ OPERATIONS = (
         wire.Status,
         access.OPERATOR,
         parameters=(NAME, _now, _force),
-        problems=("invalid", "not-found", "not-ready"),
+        problems=("invalid", "not-found", "not-ready", "would-fail"),
     ),
     Operation(
         "POST",

@@ -7,7 +7,8 @@ from math import exp
 
 from sottovoce.collector.store.base import TAKING, RoundRecord, TaskRecord
 from sottovoce.core import settings
-from sottovoce.errors import ParameterError, StateError
+from sottovoce.core.too_few_users import TooFewUsersError
+from sottovoce.errors import ParameterError
 from sottovoce.tasks.collection import ISSUER_KEY_BYTES, Collection
 from sottovoce.tasks.question import Address, Question
 from sottovoce.tasks.round import Round
@@ -181,7 +182,7 @@ class Published:
         """Refuse to close the open round while it has too few users for a release."""
         users = self.users_of(self.last)
         if self.last.state in TAKING and users < self.least_users:
-            raise StateError(
+            raise TooFewUsersError(
                 f"round {self.last.number} has {users:,} of the {self.least_users:,} users that "
                 "its release needs: closed now, the task fails for ever. Wait for more users, or "
                 "close it by force"

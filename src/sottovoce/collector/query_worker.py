@@ -29,6 +29,7 @@ from sottovoce.collector.queries import QueryRequest
 
 if TYPE_CHECKING:
     from sottovoce.collector.collector import Collector
+    from sottovoce.collector.resources import Resources
     from sottovoce.sql.query import Query
 
 LENGTH = struct.Struct(">Q")
@@ -49,12 +50,11 @@ main()
 
 @dataclass(frozen=True)
 class Place:
-    """Where the data of a collector are, and how much memory there is for them."""
+    """Where the data of a collector are, and what a process may use for them."""
 
     folder: Path
     database: str
-    memory: int
-    logs: str = ""
+    resources: "Resources"
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def serve(connection: socket.socket) -> None:
     with connection.makefile("rwb") as stream:
         place: Place = _received(stream)
         store = open_store(store_url(place.folder, place.database))
-        collector = Collector(store, place.folder, clock, memory=place.memory, logs=place.logs)
+        collector = Collector(store, place.folder, clock, place.resources)
         while (order := _received(stream)) is not None:
             stream.write(packed(_answered(collector, order)))
             stream.flush()

@@ -27,7 +27,7 @@ from sottovoce.collector.query_worker import (
     QueryOrder,
     packed,
 )
-from sottovoce.engine.parquet import DEFAULT_MEMORY
+from sottovoce.collector.resources import LOCAL, Resources
 from sottovoce.errors import SottovoceError, UnavailableError
 from sottovoce.plans.tables.result import Explanation
 from sottovoce.sql.query import Query
@@ -39,18 +39,13 @@ IDLE_SECONDS = 300.0
 class QueryWorkers:
     """The processes of one server; ``seconds`` is how long a query may run.
 
-    ``memory`` is how many bytes each process may use for reports.
+    ``resources`` are those of each process.
     """
 
     def __init__(
-        self,
-        folder: Path,
-        database: str,
-        seconds: float,
-        memory: int = DEFAULT_MEMORY,
-        logs: str = "",
+        self, folder: Path, database: str, seconds: float, resources: Resources = LOCAL
     ) -> None:
-        self._place = Place(folder, database, memory, logs)
+        self._place = Place(folder, database, resources)
         self._seconds = seconds
         self._idle: dict[_Worker, asyncio.TimerHandle] = {}
         self._busy: set[_Worker] = set()

@@ -9,6 +9,7 @@ from starlette.routing import BaseRoute
 
 from sottovoce.collector.api import Api
 from sottovoce.collector.app import create
+from sottovoce.collector.resources import Resources
 from sottovoce.collector.store import base
 from sottovoce.collector.store.base import Store
 from sottovoce.collector.worker import Workers
@@ -56,7 +57,7 @@ def serve(
         return
 
     def application() -> Application:
-        return create(store, settings, pages=pages, work_apart=_workers(settings))
+        return create(store, settings, pages=pages, resources=_resources(settings))
 
     try:
         server.run(settings, lambda: when_available(application, patience, warned), announce)
@@ -69,19 +70,14 @@ def serve_worker(settings: Settings, pages: Pages, door: socket.socket, number: 
     server.prepare(settings, lambda concern: None)
     store = open_store(settings)
     try:
-        application = create(
-            store, settings, pages=pages, work_apart=_workers(settings), worker=number
-        )
+        application = create(store, settings, pages=pages, resources=_resources(settings, number))
         server.serve_door(settings, application, door)
     finally:
         store.close()
 
 
-def _workers(settings: Settings) -> Workers:
-    return Workers(
-        settings.data,
-        settings.database,
-        settings.tick,
-        memory=settings.memory,
-        logs=settings.logs,
-    )
+def _resources(settings: Settings, worker: int = 0) -> Resources:
+    """Return the resources of a server process, which starts another one for each piece of work."""
+    each = Resources.of(settings)
+    workers = Workers(settings.data, settings.database, settings.tick, resources=each)
+    return Resources.of(settings, workers, worker)

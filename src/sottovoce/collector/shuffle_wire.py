@@ -94,7 +94,7 @@ class BlindSignatures(Struct):
 
 def key_lines(keys: Sequence[SignedKey]) -> list[RoundKeyLine]:
     """Return the keys of a round as they are served."""
-    return [RoundKeyLine(**key.to_json()) for key in keys]
+    return [RoundKeyLine(**key.to_dict()) for key in keys]
 
 
 round_key_body = msgspec.json.Decoder(RoundKeyBody)

@@ -34,7 +34,8 @@ class TaskCheck:
         expected = users or quota or DEFAULT_USERS
         plan, epsilon = task.plan, task.response_epsilon
         if queries:
-            return cls(task, expected, plan.advise(expected, epsilon, sql=queries))  # type: ignore[call-arg]
+            advice = plan.advise(expected, epsilon, sql=queries)  # type: ignore[call-arg]
+            return cls(task, expected, advice)
         if plan.answers_sql:  # what is known without a query
             return cls(task, expected, Plan.advise(plan, expected, epsilon))
         return cls(task, expected, plan.advise(expected, epsilon))
@@ -64,6 +65,7 @@ class TaskCheck:
             "statement": statement(notice),
             "advice": self.advice.to_dict(),
             "influence": integrity.influence(notice.opening.ask, notice.collection),
+            "moved": [number.to_dict() for number in self.task.moved_numbers],
             "concerns": list(self.concerns),
         }
 
@@ -75,7 +77,9 @@ class TaskCheck:
         sections = {
             "What people will read": explain(statement(notice)),
             f"What to expect from {self.users:,} people": str(self.advice),
-            "What one false report can do": " ".join(integrity.sentences(notice)),
+            "What one false report can do": " ".join(
+                integrity.sentences(notice, self.task.moved_numbers)
+            ),
             "Concerns": "\n".join(f"- {concern}" for concern in self.concerns) or "none",
         }
         head = f"{self.task.name}: epsilon {self.task.epsilon:g}, digest {notice.digest}"

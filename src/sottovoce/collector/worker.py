@@ -23,8 +23,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from sottovoce.collector.collector import Collector
+from sottovoce.collector.resources import LOCAL, Resources
 from sottovoce.collector.store.base import open_store, store_url
-from sottovoce.engine.parquet import DEFAULT_MEMORY, NOT_ENOUGH_MEMORY
+from sottovoce.engine.parquet import NOT_ENOUGH_MEMORY
 from sottovoce.errors import SottovoceError, UnavailableError
 from sottovoce.web import logs
 from sottovoce.web.supervisor import end_with_parent
@@ -35,17 +36,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Order:
-    """The work of one task, at a time in whole seconds, over a folder and a store.
-
-    ``memory`` is how many bytes it may use for reports.
-    """
+    """The work of one task, at a time in whole seconds, over a folder and a store."""
 
     folder: Path
     database: str
     digest: str
     now: int
-    memory: int
-    logs: str = ""
+    resources: Resources = LOCAL
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ class _Failed:
 
 
 class Workers:
-    """Do the work of tasks, one process after another."""
+    """Do the work of tasks, one process after another; ``resources`` are those of each."""
 
     def __init__(
         self,
@@ -65,13 +62,11 @@ class Workers:
         database: str,
         tick: float,
         monotonic: Callable[[], float] = time.monotonic,
-        memory: int = DEFAULT_MEMORY,
-        logs: str = "",
+        resources: Resources = LOCAL,
     ) -> None:
         self._folder, self._database = folder, database
         self._tick, self._monotonic = tick, monotonic
-        self._memory = memory
-        self._logs = logs
+        self._resources = resources
         self._failed: dict[str, _Failed] = {}
 
     def __call__(self, digest: str, now: int, meanwhile: Callable[[], None]) -> bool:
@@ -83,7 +78,7 @@ class Workers:
         failed = self._failed.get(digest, _Failed(0, 0.0))
         if failed.times and self._monotonic() < failed.next_attempt:
             return False
-        order = Order(self._folder, self._database, digest, now, self._memory, self._logs)
+        order = Order(self._folder, self._database, digest, now, self._resources)
         try:
             moved = self._moved(order, meanwhile)
         except Exception:
@@ -141,15 +136,16 @@ def _result(order: Order) -> bool | SottovoceError:
     try:
         return _work(order)
     except MemoryError:
-        return UnavailableError(NOT_ENOUGH_MEMORY)
+        return _no_memory()
     except SottovoceError as error:
         _log.warning("worker", exc_info=True)
         return error
     except (ImportError, SystemError):  # of a compiled library that does not fit into memory
+        _log.exception("worker")
         return UnavailableError("a library of the collector is missing or does not fit in memory")
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENOMEM:
-            return UnavailableError(NOT_ENOUGH_MEMORY)
+            return _no_memory()
         _log.exception("worker")
         # Its own words may quote anything, and it may not survive the way to the server.
         name = type(error).__name__
@@ -158,12 +154,16 @@ def _result(order: Order) -> bool | SottovoceError:
         )
 
 
+def _no_memory() -> UnavailableError:
+    """Return the error of work that needs more memory, and log where that was."""
+    _log.error("worker: %s", NOT_ENOUGH_MEMORY, exc_info=True)
+    return UnavailableError(NOT_ENOUGH_MEMORY)
+
+
 def _work(order: Order) -> bool:
     store = open_store(store_url(order.folder, order.database))
     try:
-        collector = Collector(
-            store, order.folder, lambda: order.now, memory=order.memory, logs=order.logs
-        )
+        collector = Collector(store, order.folder, lambda: order.now, order.resources)
         return collector.work(order.digest)
     finally:
         store.close()

@@ -103,6 +103,10 @@ class NoiseWithFakes(Noise):
         return self.people.complete
 
     @property
+    def has_sums(self) -> bool:  # type: ignore[override]
+        return self.people.has_sums
+
+    @property
     def floor(self) -> float:  # type: ignore[override]
         return self.people.floor
 

@@ -29,6 +29,7 @@ from sottovoce.maths.normal import upper_quantile
 
 _NO_FORMULA = "this needs raw votes of a mechanism whose variance has a formula"
 _NO_SUM = "a person may hold several items: the counts of several items do not add up to people"
+_NO_COVARIANCE = "a sum of several counts has no known error here: only those of single counts have"
 
 
 class VoteVariance(NamedTuple):
@@ -60,6 +61,7 @@ class Noise(ABC):
     """The law of a mechanism's errors: the variance of any linear function of its votes."""
 
     complete: ClassVar[bool] = True  # whether the votes are those of a whole domain
+    has_sums: ClassVar[bool] = True  # whether a sum of several cells has a known error
     floor: float = 0.0  # the least standard error of a cell
 
     @abstractmethod
@@ -237,6 +239,8 @@ class SetNoise(ListedNoise):
     The total of several items would depend on who holds which of them together, so it is refused.
     """
 
+    has_sums = False
+
     @classmethod
     def sampled(cls, p: float, q: float, length: int) -> "SetNoise":
         """Return the noise of votes times ``length``: a user reports one of ``length`` elements."""
@@ -258,6 +262,7 @@ class StatedNoise(Noise):
     stated: Floats
 
     complete = False
+    has_sums = False
 
     def variances(self, votes: Floats, users: int) -> Floats:
         return self.stated
@@ -267,7 +272,7 @@ class StatedNoise(Noise):
 
     def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
         if np.count_nonzero(coefficients) > 1:
-            raise ParameterError(_NO_SUM)
+            raise ParameterError(_NO_COVARIANCE)
         return float(coefficients**2 @ self.stated)
 
 

@@ -6,7 +6,9 @@ on the device, and refuses values that it does not have without repeating them i
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from dataclasses import dataclass
+from json.encoder import encode_basestring
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 from unicodedata import normalize
 
 import numpy as np
@@ -19,8 +21,40 @@ from sottovoce.errors import DomainError, ParameterError
 from sottovoce.maths.hashing import MAX_INTEGER_BITS
 
 DECLINED = "prefer not to say"
+MAX_LABELS = 8  # that a description of a column lists
 
 Cells: TypeAlias = Sequence[str | None]  # a column of a file as text; an empty cell is None
+ValueType: TypeAlias = Literal["text", "number", "date"]
+
+
+@dataclass(frozen=True)
+class TableLimit:
+    """The name of a table, and how many records of it count: 0 where everybody has exactly one."""
+
+    name: str
+    most: int
+
+
+@dataclass(frozen=True, eq=False)
+class NumberCells:
+    """The number that each value of a column stands for, between the ends of its interval."""
+
+    lows: Floats
+    numbers: Floats
+    highs: Floats
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """Why a condition may not fit a column exactly, in words for the notices of an answer.
+
+    ``kept`` says how values are kept, ``computed`` from what an expression is computed, and
+    ``at_edge`` what happens to a number between two values (default: such a number has no notice).
+    """
+
+    kept: str
+    computed: str
+    at_edge: str = ""
 
 
 class Domain(ABC):
@@ -95,6 +129,21 @@ class Domain(ABC):
     def check_public(self, text: bytes) -> None:  # noqa: B027 - most domains have nothing to refuse
         """Refuse a public part that no value of this domain has."""
 
+    # What the statement of a task asks of a domain.
+
+    # How the statement names what is asked for, by language, with the names of facts in braces.
+    # The domains of the product have these phrases in the tables of the statement instead.
+    phrases: ClassVar[Mapping[str, str]] = {}
+
+    def statement_facts(self) -> dict[str, Any]:
+        """Return the settings that the phrase of the statement mentions, ready for JSON."""
+        return {"described": self.described}
+
+    @property
+    def table_limits(self) -> tuple[TableLimit, ...]:
+        """Return the tables of which people hold records; none in most domains."""
+        return ()
+
     # What shells ask of a domain.  Every question has a default, so that a new domain answers only
     # those that differ.
 
@@ -164,6 +213,93 @@ class Domain(ABC):
         totals = np.bincount(indices, minlength=self.size).tolist()
         count_of = dict(zip(self.labels, totals, strict=True))
         return {label: count_of.get(label, 0) for label in labels}
+
+    # What tables and SQL ask of the domain of a column.  The defaults are those of labels; numbers
+    # state their cells as well.
+
+    # Whether people are grouped by the interval that a public number lies in, not by the number.
+    grouped_by_interval: ClassVar[bool] = False
+
+    @property
+    def value_type(self) -> ValueType | None:
+        """Return the type of constants that values are compared with; None if this is no column.
+
+        A column needs ``labels``, whatever its type.
+        """
+        return "text" if self.listed else None
+
+    @property
+    def has_ranges(self) -> bool:
+        """Return whether the values of a column have an order, so that queries ask for ranges."""
+        return self.value_type in ("number", "date")
+
+    @property
+    def rounding(self) -> Rounding | None:
+        """Return how values are rounded; None if each value is exactly what people hold."""
+        return None
+
+    @property
+    def declined_index(self) -> int | None:
+        """Return the index of the value that stands for no answer, SQL's NULL; None without one."""
+        return None
+
+    def number_cells(self) -> NumberCells:
+        """Return the numbers of a column; those of dates are days from the beginning of 1970."""
+        raise ParameterError("a column of labels has no numbers: sums need a column of numbers")
+
+    @property
+    def value_numbers(self) -> Floats:
+        """Return the number that each value of a column stands for."""
+        return self.number_cells().numbers
+
+    def compared_values(self) -> Any:
+        """Return every value of a column as an array, as SQL compares it.
+
+        Dates are minutes from the beginning of 1970.
+        """
+        return np.array(self.labels, object) if self.value_type == "text" else self.value_numbers
+
+    def engine_values(self) -> tuple[str | float, ...]:
+        """Return every value of a column as engines hold it where the column is public."""
+        return tuple(self.value_numbers.tolist()) if self.value_type == "number" else self.labels
+
+    @property
+    def values_in_short(self) -> str:
+        """Return the values of a column in a few words."""
+        if self.value_type == "number":
+            return "{:g} to {:g}".format(*self.bounds)
+        more = ", ..." if len(self.labels) > MAX_LABELS else ""
+        return ", ".join(self.labels[:MAX_LABELS]) + more
+
+    # A value of a public column travels as JSON in one spelling.
+
+    @property
+    def max_public_bytes(self) -> int:
+        """Return the most bytes that a public value takes."""
+        return max(len(encode_basestring(label).encode()) for label in self.labels)
+
+    def public_value(self, value: Any) -> Any:
+        """Return a value of a person as it is sent in clear; the domain has it."""
+        return self.labels[int(self.indices([value])[0])]
+
+    def value_at(self, index: int) -> Any:
+        """Return a value with an index as a person gives it."""
+        return self.labels[index]
+
+    def from_public(self, sent: Any) -> Any:
+        """Return what was sent in clear as a person gives it."""
+        return sent
+
+    def public_label(self, value: Any) -> str:
+        """Return the name of a group of people by a public value, as engines return it."""
+        if self.value_type != "number":
+            return str(value)
+        number = float(value)
+        return str(int(number)) if number.is_integer() else repr(number)
+
+    def public_rank(self, label: str) -> Any:
+        """Return what groups by a public value are sorted by, given their name."""
+        return float(label) if self.value_type == "number" else label
 
 
 def flat_array(values: Iterable[Any]) -> Any:

@@ -89,6 +89,9 @@ class Bits(Domain, kind="bits"):
 
     short_forms = (frozenset({"bits"}),)
 
+    def statement_facts(self) -> dict[str, Any]:
+        return {"bits": self.bits}
+
     @property
     def described(self) -> str:
         return f"a value of {self.bits} bits"

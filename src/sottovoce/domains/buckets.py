@@ -11,8 +11,23 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints
-from sottovoce.domains.base import Cells, Domain, real_numbers
-from sottovoce.domains.real_range import check_points, check_range, position
+from sottovoce.domains.base import (
+    Cells,
+    Domain,
+    NumberCells,
+    Rounding,
+    ValueType,
+    real_numbers,
+)
+from sottovoce.domains.real_range import (
+    MAX_REAL_BYTES,
+    check_points,
+    check_range,
+    position,
+    read,
+    spread,
+    written,
+)
 
 
 @dataclass(frozen=True)
@@ -71,6 +86,46 @@ class Buckets(Domain, kind="buckets"):
         return (
             f"the interval, one of {self.count:,}, of a number from {self.low:g} to {self.high:g}"
         )
+
+    @property
+    def value_type(self) -> ValueType:
+        return "number"
+
+    @property
+    def rounding(self) -> Rounding:
+        return Rounding(
+            kept=f"in {self.count} buckets: a bucket is counted if its middle meets the condition",
+            computed="the middle of a bucket",
+            at_edge="people exactly at the edge of a bucket are in the one above",
+        )
+
+    def number_cells(self) -> NumberCells:
+        edges = self.edges
+        return NumberCells(edges[:-1], (edges[:-1] + edges[1:]) / 2, edges[1:])
+
+    @property
+    def max_public_bytes(self) -> int:
+        return MAX_REAL_BYTES
+
+    def public_value(self, value: Any) -> str:
+        return written(self, value)
+
+    def value_at(self, index: int) -> float:
+        return spread(self, index, self.size)
+
+    def from_public(self, sent: Any) -> Any:
+        return read(sent)
+
+    grouped_by_interval = True
+
+    def public_label(self, value: Any) -> str:
+        return self.labels[int(self.indices([float(value)])[0])]
+
+    def public_rank(self, label: str) -> int:
+        return self.labels.index(label)
+
+    def statement_facts(self) -> dict[str, Any]:
+        return {"low": self.low, "high": self.high, "count": self.count}
 
     def from_cells(self, name: str, cells: Cells, separator: str = ";") -> list[Any]:
         return real_numbers(cells, f"column {name!r} must hold numbers")

@@ -87,6 +87,13 @@ class Categories(Domain, kind="categories"):
         declined = " (or prefer not to say)" if self.declinable else ""
         return f"one of {self.size:,} values{declined}"
 
+    @property
+    def declined_index(self) -> int | None:
+        return self.size - 1 if self.declinable else None
+
+    def statement_facts(self) -> dict[str, Any]:
+        return {"count": self.size}
+
     def from_cells(self, name: str, cells: Cells, separator: str = ";") -> list[Any]:
         if not self.declinable:
             hint = f"leave out these people, or count them as {DECLINED!r} (--decline)"

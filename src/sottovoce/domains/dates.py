@@ -20,13 +20,22 @@ import numpy as np
 
 from sottovoce.arrays import Ints
 from sottovoce.core import settings
-from sottovoce.domains.base import DECLINED, Cells, Domain, refuse_empty_cells
+from sottovoce.domains.base import (
+    DECLINED,
+    Cells,
+    Domain,
+    NumberCells,
+    ValueType,
+    refuse_empty_cells,
+)
 from sottovoce.errors import DomainError, ParameterError
 
 # By the length of the text of a value: the code of the unit in NumPy, and its name.
 UNITS = {4: ("Y", "year"), 7: ("M", "month"), 10: ("D", "day"), 13: ("h", "hour")}
 UNITS |= {16: ("m", "minute")}
 MAX_SIZE = 1 << 24
+
+_MINUTES_OF_DAY = 24 * 60
 
 _TIME = r"([01]\d|2[0-3])(:[0-5]\d(:[0-5]\d(\.\d{1,9})?)?)?"
 _TEXT = re.compile(rf"[1-9]\d{{3}}(-\d\d(-\d\d([T ]{_TIME})?)?)?", re.ASCII)
@@ -92,10 +101,6 @@ class Dates(Domain, kind="dates"):
             self._refuse()
         return np.asarray(indices)
 
-    def text_of(self, value: Any) -> str:
-        """Return a value as documents hold it."""
-        return str(np.datetime_as_string(self._low + self.indices([value])[0]))
-
     def _text(self, value: Any) -> str | None:
         """Return the text of a value up to the unit; None if it is no date, or too coarse."""
         if isinstance(value, np.datetime64):
@@ -120,6 +125,31 @@ class Dates(Domain, kind="dates"):
     @property
     def described(self) -> str:
         return f"a {self.unit} from {self.first} to {self.last}"
+
+    @property
+    def value_type(self) -> ValueType:
+        return "date"
+
+    def number_cells(self) -> NumberCells:
+        days = self.starts / _MINUTES_OF_DAY
+        return NumberCells(days, days, days)
+
+    def compared_values(self) -> Ints:
+        return self.starts
+
+    @property
+    def values_in_short(self) -> str:
+        return f"{self.first} to {self.last}"
+
+    @property
+    def max_public_bytes(self) -> int:
+        return len(self.last) + 2  # in quotation marks
+
+    def public_value(self, value: Any) -> str:
+        return str(np.datetime_as_string(self._low + self.indices([value])[0]))
+
+    def statement_facts(self) -> dict[str, Any]:
+        return {"unit": self.unit, "first": self.first, "last": self.last}
 
     def from_cells(self, name: str, cells: Cells, separator: str = ";") -> list[Any]:
         refuse_empty_cells(

@@ -12,11 +12,16 @@ from sottovoce.domains.base import (
     DECLINED,
     Cells,
     Domain,
+    NumberCells,
+    ValueType,
     flat_array,
     refuse_empty_cells,
     whole_numbers,
 )
-from sottovoce.errors import DomainError
+from sottovoce.domains.real_range import MAX_REAL_BYTES
+from sottovoce.errors import DomainError, ParameterError
+
+_EXACT = 1 << 53  # whole numbers that documents hold as numbers
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,32 @@ class Integers(Domain, kind="integers"):
     @property
     def described(self) -> str:
         return f"a whole number from {self.low:,} to {self.high:,}"
+
+    @property
+    def value_type(self) -> ValueType:
+        return "number"
+
+    def number_cells(self) -> NumberCells:
+        numbers = np.arange(self.low, self.high + 1, dtype=np.float64)
+        return NumberCells(numbers, numbers, numbers)
+
+    def compared_values(self) -> Ints:
+        return np.arange(self.low, self.high + 1)  # exactly, however large
+
+    @property
+    def max_public_bytes(self) -> int:
+        if max(abs(self.low), abs(self.high)) >= _EXACT:
+            raise ParameterError("public whole numbers lie between -2^53 and 2^53")
+        return MAX_REAL_BYTES
+
+    def public_value(self, value: Any) -> int:
+        return int(value)
+
+    def value_at(self, index: int) -> int:
+        return self.low + index
+
+    def statement_facts(self) -> dict[str, Any]:
+        return {"low": self.low, "high": self.high}
 
     @property
     def edges(self) -> Floats:

@@ -52,3 +52,6 @@ class Lists(Domain, kind="lists"):
 
     def random_value(self, rng: Rng) -> Any:
         return Rows(np.array([0, 1]), self.records.random_value(rng))
+
+    def statement_facts(self) -> dict[str, Any]:
+        return {}

@@ -10,8 +10,23 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints
-from sottovoce.domains.base import Cells, Domain, real_numbers
-from sottovoce.domains.real_range import check_points, check_range, position
+from sottovoce.domains.base import (
+    Cells,
+    Domain,
+    NumberCells,
+    Rounding,
+    ValueType,
+    real_numbers,
+)
+from sottovoce.domains.real_range import (
+    MAX_REAL_BYTES,
+    check_points,
+    check_range,
+    position,
+    read,
+    spread,
+    written,
+)
 
 
 @dataclass(frozen=True)
@@ -61,6 +76,39 @@ class Numbers(Domain, kind="numbers"):
     def edges(self) -> Floats:
         half = (self.high - self.low) / (self.points - 1) / 2
         return np.linspace(self.low - half, self.high + half, self.points + 1)
+
+    @property
+    def value_type(self) -> ValueType:
+        return "number"
+
+    @property
+    def rounding(self) -> Rounding:
+        return Rounding(
+            kept=f"at {self.size} points: a number is counted at the point nearest to it",
+            computed="the nearest point",
+        )
+
+    def number_cells(self) -> NumberCells:
+        points = np.linspace(self.low, self.high, self.points)
+        between = (points[:-1] + points[1:]) / 2
+        lows = np.concatenate([points[:1], between])
+        return NumberCells(lows, points, np.concatenate([between, points[-1:]]))
+
+    @property
+    def max_public_bytes(self) -> int:
+        return MAX_REAL_BYTES
+
+    def public_value(self, value: Any) -> str:
+        return written(self, value)
+
+    def value_at(self, index: int) -> float:
+        return spread(self, index, self.size)
+
+    def from_public(self, sent: Any) -> Any:
+        return read(sent)
+
+    def statement_facts(self) -> dict[str, Any]:
+        return {"low": self.low, "high": self.high}
 
     def from_cells(self, name: str, cells: Cells, separator: str = ";") -> list[Any]:
         return real_numbers(cells, f"column {name!r} must hold numbers")

@@ -12,6 +12,7 @@ from sottovoce.domains.base import flat_array
 from sottovoce.errors import DomainError, ParameterError
 
 MAX_POINTS = 1 << 32
+MAX_REAL_BYTES = len('"-1.7976931348623157e+308"')  # of a public number
 
 
 class RealRange(Protocol):
@@ -54,3 +55,18 @@ def position(domain: RealRange, values: Iterable[Any]) -> Floats:
     if not ((numbers >= domain.low) & (numbers <= domain.high)).all():  # false for NaN
         raise DomainError(f"a value must be a number from {domain.low:g} to {domain.high:g}")
     return np.asarray((numbers - domain.low) / (domain.high - domain.low), np.float64)
+
+
+def written(domain: RealRange, value: Any) -> str:
+    """Return a number as it is sent in clear: as a decimal string, within the bounds."""
+    return repr(min(max(float(value), domain.low), domain.high) + 0.0)  # there is one zero
+
+
+def read(sent: Any) -> Any:
+    """Return a number that was sent in clear."""
+    return float(sent) if isinstance(sent, str) else sent
+
+
+def spread(domain: RealRange, index: int, size: int) -> float:
+    """Return a number that the value with an index of so many may stand for."""
+    return domain.low + (domain.high - domain.low) * index / size

@@ -74,6 +74,9 @@ class Records(Domain, kind="records"):
     def _wrong_attributes(self) -> DomainError:
         return DomainError(f"a record must have exactly the attributes {', '.join(self.names)}")
 
+    def statement_facts(self) -> dict[str, Any]:
+        return {"count": len(self.names)}
+
     @property
     def described(self) -> str:
         count = len(self.names)

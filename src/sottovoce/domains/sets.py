@@ -72,6 +72,9 @@ class Sets(Domain, kind="sets"):
             raise DomainError("a value must be a set or a list of items")
         return self.items.known_indices(value)
 
+    def statement_facts(self) -> dict[str, Any]:
+        return {"count": self.items.size}
+
     @property
     def described(self) -> str:
         return f"a set of {self.items.size:,} items"

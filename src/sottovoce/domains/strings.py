@@ -157,6 +157,9 @@ class Strings(Domain, kind="strings"):
     def from_short(cls, **settings: Any) -> "Strings":
         return cls(settings["bytes"], settings.get("whole", False))
 
+    def statement_facts(self) -> dict[str, Any]:
+        return {"length": self.length}
+
     @property
     def described(self) -> str:
         return f"a text of up to {self.length:,} byte{'' if self.length == 1 else 's'}"

@@ -8,29 +8,21 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from json.encoder import encode_basestring
 from typing import Any
 
 import numpy as np
 
 from sottovoce.arrays import Ints
 from sottovoce.core.rng import Rng
-from sottovoce.domains.base import Cells, Domain
-from sottovoce.domains.buckets import Buckets
-from sottovoce.domains.categories import Categories
-from sottovoce.domains.dates import Dates
-from sottovoce.domains.integers import Integers
+from sottovoce.domains.base import Cells, Domain, TableLimit
 from sottovoce.domains.lists import Lists
-from sottovoce.domains.numbers import Numbers
 from sottovoce.domains.person_tables import PersonTables, Rows
 from sottovoce.domains.records import Records
 from sottovoce.errors import CodecError, DomainError, NoDataError, ParameterError
 
 PERSON = "uid"  # the only column that tables have in common
 MAX_PUBLIC = 4096  # bytes of one person's public columns
-ORDERED = (Integers, Numbers, Buckets)
 
-_EXACT = 1 << 53  # whole numbers that documents hold as numbers
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 
 
@@ -58,7 +50,7 @@ class Tables(Domain, kind="services"):
             _check_names((*self.records(table).names, *self.public_columns(table)))
         self._check_public_names()
         if self.public_bytes > MAX_PUBLIC:
-            raise ParameterError(f"public columns take at most {MAX_PUBLIC} bytes together")
+            raise ParameterError(f"`public` columns must take at most {MAX_PUBLIC} bytes together")
 
     def _check_public_names(self) -> None:
         single = {name for index, name in enumerate(self.names) if not self.most(index)}
@@ -83,7 +75,7 @@ class Tables(Domain, kind="services"):
     @cached_property
     def public_bytes(self) -> int:
         """Return the most bytes that the public part of one report takes."""
-        return sum(map(_longest, self.public_names, self.public_kinds))
+        return sum(map(_max_bytes, self.public_names, self.public_kinds))
 
     @property
     def public_kinds(self) -> tuple[Domain, ...]:
@@ -165,7 +157,7 @@ class Tables(Domain, kind="services"):
         try:
             content = json.loads(text)
             kinds = zip(self.public_names, self.public_kinds, strict=True)
-            columns = {name: [_parsed(kind, content[name])] for name, kind in kinds}
+            columns = {name: [kind.from_public(content[name])] for name, kind in kinds}
             return self._texts(columns, 1)[0] == text
         except (ValueError, TypeError, KeyError, RecursionError):
             return False
@@ -176,7 +168,7 @@ class Tables(Domain, kind="services"):
             return PersonTables(tables)
         drawn = self.public.random_value(rng)[0]
         kinds = zip(self.public_names, self.public_kinds, drawn, strict=True)
-        columns = {name: [_value(kind, int(index))] for name, kind, index in kinds}
+        columns = {name: [kind.value_at(int(index))] for name, kind, index in kinds}
         return PersonTables(tables, self._texts(columns, 1))
 
     def _check_records(self, table: int, records: Sequence[Any]) -> None:
@@ -199,7 +191,7 @@ class Tables(Domain, kind="services"):
                 raise DomainError("the columns of records must have equal lengths")
             key = json.dumps(name, ensure_ascii=False)
             values = (
-                json.dumps(_plain(kind, value), ensure_ascii=False) for value in columns[name]
+                json.dumps(kind.public_value(value), ensure_ascii=False) for value in columns[name]
             )
             parts.append([f"{key}:{value}" for value in values])
         return [("{" + ",".join(fields) + "}").encode() for fields in zip(*parts, strict=True)]
@@ -252,6 +244,14 @@ class Tables(Domain, kind="services"):
         return (
             f"a record in each of {len(self.names):,} tables" if len(self.names) > 1 else "a record"
         )
+
+    def statement_facts(self) -> dict[str, Any]:
+        return {"names": list(self.names)}
+
+    @property
+    def table_limits(self) -> tuple[TableLimit, ...]:
+        limits = (TableLimit(name, self.most(index)) for index, name in enumerate(self.names))
+        return tuple(limits)
 
     @property
     def file_columns(self) -> dict[str, tuple[str, ...]]:
@@ -311,43 +311,12 @@ def _check_names(names: Sequence[str]) -> None:
 
 
 def _check_kinds(kinds: Sequence[Domain]) -> None:
-    if not all(isinstance(kind, (Categories, Dates, *ORDERED)) for kind in kinds):
+    if any(kind.value_type is None for kind in kinds):
         raise ParameterError(
             "a column must hold labels, dates, whole numbers, or numbers in buckets or at points"
         )
 
 
-def _longest(name: str, kind: Domain) -> int:
-    """Return the bytes that a public column may take."""
-    if isinstance(kind, Integers) and max(abs(kind.low), abs(kind.high)) >= _EXACT:
-        raise ParameterError("public whole numbers lie between -2^53 and 2^53")
-    labels = kind.labels if isinstance(kind, Categories) else ("-1.7976931348623157e+308",)
-    if isinstance(kind, Dates):
-        labels = (kind.last,)
-    return len(name) + 8 + max(len(encode_basestring(label).encode()) for label in labels)
-
-
-def _plain(kind: Domain, value: Any) -> Any:
-    """Return a public value as documents hold it."""
-    if isinstance(kind, Categories):
-        return kind.labels[int(kind.indices([value])[0])]
-    if isinstance(kind, Dates):
-        return kind.text_of(value)
-    if isinstance(kind, Integers):
-        return int(value)
-    low, high = kind.low, kind.high  # type: ignore[attr-defined]
-    return repr(min(max(float(value), low), high) + 0.0)  # there is one zero
-
-
-def _value(kind: Domain, index: int) -> Any:
-    if isinstance(kind, (Categories, Dates)):
-        return kind.labels[index]
-    low, high = kind.low, kind.high  # type: ignore[attr-defined]
-    return low + index if isinstance(kind, Integers) else low + (high - low) * index / kind.size
-
-
-def _parsed(kind: Domain, value: Any) -> Any:
-    """Return a public value as a person gave it: real numbers are written as strings."""
-    return (
-        float(value) if isinstance(kind, (Numbers, Buckets)) and isinstance(value, str) else value
-    )
+def _max_bytes(name: str, kind: Domain) -> int:
+    """Return the bytes that a public column may take, with its name and what stands between."""
+    return len(name) + 8 + kind.max_public_bytes

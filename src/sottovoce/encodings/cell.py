@@ -54,7 +54,9 @@ class Cell(Encoding, kind="cell"):
         self._check_coins()
         self._check_widths()
         if self.cells > MOST_CELLS:
-            raise ParameterError("a layer may have at most 2^62 cells: use wider intervals")
+            raise ParameterError(
+                "`widths` must give a layer at most 2^62 cells: use wider intervals"
+            )
 
     def _check_columns(self) -> None:
         whole("table", self.table, 0)

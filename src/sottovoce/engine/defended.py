@@ -19,6 +19,7 @@ from sottovoce.core.estimate import Estimate
 from sottovoce.core.rng import KeyedRng
 from sottovoce.core.tally import Tally
 from sottovoce.engine.base import estimate_candidates, estimate_people
+from sottovoce.engine.kept_tallies import KeptTallies
 from sottovoce.engine.memory import MemoryCollected, ReportBatch, names
 from sottovoce.engine.sealed import SealedCollected
 from sottovoce.errors import NoDataError, ParameterError, UnavailableError
@@ -137,7 +138,7 @@ def _kept(collected: MemoryCollected, seed_filter: SeedFilter) -> MemoryCollecte
         address: _chosen(batch, kept[address]) if address in kept else batch
         for address, batch in collected.batches.items()
     }
-    return replace(collected, batches=batches, tallied={}, persons={})
+    return replace(collected, batches=batches, tallied=KeptTallies(), persons={})
 
 
 def _chosen(batch: ReportBatch, kept: Bools) -> ReportBatch:

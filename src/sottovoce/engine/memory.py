@@ -18,6 +18,7 @@ from sottovoce.engine.base import (
     estimate_people,
     people_among,
 )
+from sottovoce.engine.kept_tallies import KeptTallies
 from sottovoce.errors import CodecError, MismatchError, NoDataError, ParameterError
 from sottovoce.integrity.choices import checked_defence
 from sottovoce.tasks.collected import Blocks
@@ -49,7 +50,7 @@ class MemoryCollected(TaskCollected):
     batches: Mapping[Address, ReportBatch] = field(default_factory=dict)
     sums: Mapping[Address, Tally] = field(default_factory=dict)
     # What has been computed already: tallies by address, and reports by person by round.
-    tallied: dict[Address, Tally] = field(default_factory=dict, repr=False)
+    tallied: KeptTallies = field(default_factory=KeptTallies, repr=False)
     persons: "dict[int, ReportsByPerson]" = field(default_factory=dict, repr=False)
 
     def users(self, round_number: int) -> int:
@@ -66,10 +67,11 @@ class MemoryCollected(TaskCollected):
     def tally(self, address: Address) -> Tally:
         if address in self.sums:
             return self.sums[address]
-        if address not in self.tallied:
-            mechanism = self._question(address).mechanism
-            self.tallied[address] = mechanism.tally(self._batch(address).reports)
-        return self.tallied[address]
+        tally = self.tallied.get(address)
+        if tally is None:
+            tally = self._question(address).mechanism.tally(self._batch(address).reports)
+            self.tallied.keep({address: tally})
+        return tally
 
     def estimate(self, address: Address, among: Values | Blocks | None = None) -> Estimate:
         mechanism = self._question(address).mechanism
@@ -121,7 +123,7 @@ class MemoryCollected(TaskCollected):
             self,
             rounds=(*self.rounds, asked),
             batches={**self.batches, **batches},
-            tallied={**self.tallied},
+            tallied=KeptTallies(self.tallied),
             persons={**self.persons},
         )
 

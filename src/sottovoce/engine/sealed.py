@@ -15,6 +15,7 @@ from sottovoce.core.estimate import Estimate
 from sottovoce.core.tally import Tally
 from sottovoce.engine import tables
 from sottovoce.engine.base import TaskCollected, estimate_people, people_among
+from sottovoce.engine.kept_tallies import KeptTallies
 from sottovoce.engine.memory import names
 from sottovoce.engine.parquet import DEFAULT_MEMORY, SealedLog
 from sottovoce.engine.tables import Sums
@@ -42,7 +43,7 @@ class SealedCollected(TaskCollected):
     logs: Mapping[int, SealedLog] = field(default_factory=dict)
     sums: Mapping[Address, Tally] = field(default_factory=dict)
     # What has been computed already: tallies by address, and relations by round.
-    tallied: dict[Address, Tally] = field(default_factory=dict, repr=False)
+    tallied: KeptTallies = field(default_factory=KeptTallies, repr=False)
     related: "dict[int, SealedRelations]" = field(default_factory=dict, repr=False)
 
     def users(self, round_number: int) -> int:
@@ -58,10 +59,13 @@ class SealedCollected(TaskCollected):
     def tally(self, address: Address) -> Tally:
         if address in self.sums:
             return self.sums[address]
-        if address not in self.tallied:
+        tally = self.tallied.get(address)
+        if tally is None:
             log = self._log(address)
-            self.tallied.update(tally_some(log, self._together(log, address)))
-        return self.tallied[address]
+            tallies = tally_some(log, self._together(log, address))
+            self.tallied.keep(tallies)
+            tally = tallies[address]
+        return tally
 
     def tallies(self, round_number: int) -> dict[Address, Tally]:
         erased = [address for address in self.sums if address.round == round_number]
@@ -115,7 +119,7 @@ class SealedCollected(TaskCollected):
             self,
             rounds=(*self.rounds, asked),
             logs={**self.logs, asked.number: log},
-            tallied={**self.tallied},
+            tallied=KeptTallies(self.tallied),
             related={**self.related},
         )
 

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce.answers import export
-from sottovoce.answers.answer import Answer
-from sottovoce.answers.plain_data import PlainData
+from sottovoce.answers.plain_data import PlainRows
 from sottovoce.core import settings
 from sottovoce.domains.base import Domain
 from sottovoce.domains.categories import Categories
@@ -45,7 +44,7 @@ class ComparedMechanism:
 
 
 @dataclass(frozen=True)
-class MechanismComparison(PlainData):
+class MechanismComparison(PlainRows):
     """Mechanisms at several epsilons on the same people."""
 
     people: int
@@ -67,14 +66,6 @@ class MechanismComparison(PlainData):
     def to_dict(self) -> dict[str, Any]:
         facts = {"people": self.people, "values": self.values, "seeds": self.seeds}
         return {**facts, "rows": self.rows()}
-
-    def to_csv(self) -> str:
-        """Return the rows as CSV with a header."""
-        return export.csv_text(self.rows())
-
-    def frame(self, library: str = "pandas") -> Any:
-        """Return the rows as a frame of pandas, polars or pyarrow."""
-        return export.frame_of(self.rows(), library)
 
     def plot(self, path: str | Path | None = None, *, ax: Any = None) -> Any:
         """Draw the error of every mechanism by epsilon; points are measured, lines expected."""
@@ -152,7 +143,6 @@ def _compared(task: Task, answers: Sequence[Any], truth: Any) -> ComparedMechani
     """Return the errors of the answers of one task, one for each seed."""
     squares, expected, covered = [], [], []
     for answer in answers:
-        assert isinstance(answer, Answer)
         people = answer.estimate.population
         low, high = answer.estimate.interval(answer.level)
         squares.append(((answer.estimate.frequencies - truth) ** 2).mean())

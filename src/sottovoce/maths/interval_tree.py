@@ -36,9 +36,12 @@ class Hierarchy:
     doubled: bool = False
 
     def __post_init__(self) -> None:
-        numbers = all(type(number) is int for number in (self.size, self.fanout))
-        if not numbers or self.size < 2 or self.fanout < 2:
-            raise ParameterError("a tree has at least two values and a fan-out of at least 2")
+        if type(self.size) is not int or self.size < 2:
+            raise ParameterError(f"`size` must be a whole number of at least 2, not {self.size!r}")
+        if type(self.fanout) is not int or self.fanout < 2:
+            raise ParameterError(
+                f"`fanout` must be a whole number of at least 2, not {self.fanout!r}"
+            )
 
     @cached_property
     def height(self) -> int:

@@ -37,6 +37,10 @@ class ShiftedNoise(Noise):
     noise: Noise
     whole: bool
 
+    @property
+    def has_sums(self) -> bool:  # type: ignore[override]
+        return self.noise.has_sums
+
     def picked(self, indices: Ints) -> "ShiftedNoise":
         return ShiftedNoise(self.raw[indices], self.noise.picked(indices), self.whole)
 

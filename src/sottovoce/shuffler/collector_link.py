@@ -40,7 +40,7 @@ class CollectorLink:
 
     def send_key(self, number: int, key: SignedKey) -> None:
         """Give the collector the signed key of a round."""
-        content = key.to_json()
+        content = key.to_dict()
         hop = content.pop("hop")
         self._server.send_json("PUT", f"{self.path}/rounds/{number}/keys/{hop}", content)
 

@@ -24,7 +24,7 @@ class SealedUpload:
     messages: Sequence[bytes]
 
 
-class HopIntake(GroupCommit[SealedUpload]):
+class HopIntake(GroupCommit[SealedUpload, "list[_Piece]"]):
     """Checks and stores sealed messages.
 
     ``count`` is told how many messages of a task had which verdict.
@@ -36,7 +36,7 @@ class HopIntake(GroupCommit[SealedUpload]):
         count: Callable[[str, Mapping[str, int]], None],
         max_waiting: int,
     ) -> None:
-        super().__init__("intake", self._store_group, max_waiting)
+        super().__init__("intake", self._check_group, self._store_group, max_waiting)
         self._shuffler = shuffler
         self._count = count
 
@@ -44,9 +44,12 @@ class HopIntake(GroupCommit[SealedUpload]):
         """Return what became of the messages, once it is durable."""
         return await self.enqueue(upload, len(upload.messages))
 
-    def _store_group(self, group: list[SealedUpload]) -> list[UploadReceipt]:
+    def _check_group(self, group: list[SealedUpload]) -> "list[_Piece]":
+        """Return what the messages of each request offer to the store."""
+        return [_Piece(upload, self._length(upload)) for upload in group]
+
+    def _store_group(self, pieces: "list[_Piece]") -> list[UploadReceipt]:
         """Store the messages of a group in one transaction, and return the receipts."""
-        pieces = [_Piece(upload, self._length(upload)) for upload in group]
         # One order of rounds for all nodes, so that none waits for another in a circle.
         ordered = sorted(pieces, key=lambda piece: (piece.offer.task, piece.offer.round))
         verdicts = self._shuffler.store.take([piece.offer for piece in ordered])

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from sottovoce.core.located import LocatedError
 from sottovoce.sql.aggregates.base import aggregates
-from sottovoce.sql.aggregates.quantile import MOST_POINTS
+from sottovoce.sql.aggregates.call import MAX_PUBLIC_VALUES
 
 
 def _listed(names: list[str], word: str) -> str:
@@ -17,9 +17,7 @@ def _listed(names: list[str], word: str) -> str:
 
 _BY_NAME = {kind.sql_names[0]: kind for kind in aggregates().values()}
 _MEASURES = [name for name, kind in _BY_NAME.items() if kind.argument not in ("star", "condition")]
-_SINGLE = [
-    name for name, kind in _BY_NAME.items() if kind.argument in ("column", "ordered", "share")
-]
+_SINGLE = [name for name, kind in _BY_NAME.items() if kind.argument in ("column", "ordered")]
 _ANY_OF = _listed(list(_BY_NAME), "or")
 _OF_NUMBERS = _listed(_MEASURES, "and")
 _OF_COLUMN = _listed(_SINGLE, "and")
@@ -93,7 +91,7 @@ RULES = {
     ),
     "public-quantile": QueryRule(
         "a public column in MEDIAN, QUANTILE, MIN or MAX must stand alone and hold at most "
-        f"{MOST_POINTS:,} whole numbers or dates",
+        f"{MAX_PUBLIC_VALUES:,} whole numbers or dates",
         "GROUP BY the public column, or ask for AVG",
     ),
     "quantile-formula": QueryRule(

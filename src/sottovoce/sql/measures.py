@@ -12,8 +12,6 @@ from math import isfinite
 import numpy as np
 from sqlglot import exp
 
-from sottovoce.domains.categories import Categories
-from sottovoce.domains.dates import Dates
 from sottovoce.sql import dates
 from sottovoce.sql.aggregates.base import ValueFunction
 from sottovoce.sql.conditions import Condition, Within
@@ -124,7 +122,7 @@ class MeasureReader:
             return _constant(evaluate(node, _refuse_column), node)
         if isinstance(node, exp.Column):
             return self._column(node, columns[0])
-        if isinstance(self.conditions.scope.kind(columns[0]), Dates) and len(columns) == 1:
+        if self._is_date(columns[0]) and len(columns) == 1:
             return self._function(node, columns[0])
         if isinstance(node, exp.Neg):
             return self._measure(node.this).times(-1.0)
@@ -204,13 +202,13 @@ class MeasureReader:
             raise Refusal("date-arithmetic", start(call))
 
     def _is_date(self, column: Column) -> bool:
-        return isinstance(self.conditions.scope.kind(column), Dates)
+        return self.conditions.scope.kind(column).value_type == "date"
 
     def _column(self, node: exp.Column, column: Column) -> MeasuredSum:
-        kind = self.conditions.scope.kind(column)
-        if isinstance(kind, Dates):
+        value_type = self.conditions.scope.kind(column).value_type
+        if value_type == "date":
             raise Refusal("date-measure", start(node))
-        if isinstance(kind, Categories):
+        if value_type == "text":
             raise Refusal("category-measure", start(node))
         return MeasuredSum((ConditionalTerm(1.0, column),))
 

@@ -11,20 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from sqlglot import exp
 
-from sottovoce.domains.categories import Categories
-from sottovoce.domains.dates import Dates
-from sottovoce.domains.integers import Integers
 from sottovoce.domains.tables import Tables
 from sottovoce.sql import dates
 from sottovoce.sql.aggregates.base import COUNTED, Aggregate, MeasureTerm, Moment, aggregates
-from sottovoce.sql.aggregates.max import Max
-from sottovoce.sql.aggregates.min import Min
-from sottovoce.sql.aggregates.quantile import MOST_POINTS, PublicValues
+from sottovoce.sql.aggregates.call import MAX_PUBLIC_VALUES, Call, OrderedValues, PublicValues
 from sottovoce.sql.conditions import Condition, TooManyTermsError, Within, expanded
 from sottovoce.sql.errors import QueryError, Refusal, located
 from sottovoce.sql.evaluate import DATE_FUNCTIONS, FUNCTIONS, Values, evaluate, number_of, truth
@@ -50,7 +45,6 @@ from sottovoce.sql.query import (
     Query,
     SortItem,
 )
-from sottovoce.sql.values import numbers_of
 from sottovoce.sql.where import (
     LARGEST_COLUMN,
     ConditionReader,
@@ -315,7 +309,7 @@ class _Reader:
     def _number(self, node: exp.Expr) -> Aggregate:
         """Return an expression of aggregates and constants, without a name."""
         if isinstance(node, exp.Filter):
-            return self._aggregate(node.this, self._narrowing(node.expression.this))
+            return self._aggregate(node.this, self.narrowing(node.expression.this))
         if isinstance(node, exp.Anonymous) and node.this in aggregates():
             return self._aggregate(node, EVERYBODY)
         if isinstance(node, exp.Neg):
@@ -344,102 +338,21 @@ class _Reader:
             raise Refusal("quantile-formula", start(node))
         return total
 
-    def _narrowing(self, node: exp.Expr) -> Condition:
+    def narrowing(self, node: exp.Expr) -> Condition:
         """Return the condition of FILTER, which is about private columns alone."""
         if any(column.public for column in self.conditions.columns(node)):
             raise Refusal("public-filter", start(node))
         return self.conditions.condition(node)
 
-    def _aggregate(self, call: exp.Anonymous, narrowing: Condition) -> Aggregate:
-        kind = aggregates().get(call.this)
+    def _aggregate(self, node: exp.Anonymous, narrowing: Condition) -> Aggregate:
+        kind = aggregates().get(node.this)
         if kind is None:
-            raise Refusal("function", start(call))
-        count = 2 if kind.argument == "share" else 1
-        if len(call.expressions) != count:
-            raise Refusal("arguments", start(call))
-        argument = call.expressions[0]
-        if kind.argument in ("ordered", "share"):
-            return self._order_statistic(call, narrowing)
-        if kind.argument == "condition":
-            measure = MeasuredSum((), self._narrowing(argument))
-        elif kind.argument == "star":
-            measure = self._counted(argument)
-        else:
-            measure = self._measured(argument)
-        measure = measure.under(narrowing) if narrowing != EVERYBODY else measure
-        terms = self._terms(measure, call)
-        if kind.argument in ("star", "condition"):
-            return kind(counted=self._count_of(measure, call))
-        if kind.argument == "column":
-            terms = tuple(term for term in terms if term.column is not None)
-            if len(terms) > 1 or any(term.times for term in terms):
-                raise Refusal("one-column", start(call))
-            terms = tuple(replace(term, centre=self._centre(term)) for term in terms)
-        if not terms:
-            raise Refusal("empty-sum", start(argument))
-        return kind(measure=terms, counted=self._count_of(measure, call))
+            raise Refusal("function", start(node))
+        if len(node.expressions) != 1 + kind.constant_count:
+            raise Refusal("arguments", start(node))
+        return kind.read(_Call(self, node, narrowing))
 
-    def _order_statistic(self, call: exp.Anonymous, narrowing: Condition) -> Aggregate:
-        """Return a quantile, or an extreme, of the values of one private column."""
-        kind: Any = aggregates()[call.this]
-        argument, *shares = call.expressions
-        share = _constant(shares[0]) if shares else 0.5
-        if not 0 <= share <= 1:
-            raise Refusal("share", start(shares[0]))
-        if isinstance(argument, exp.Column) and self.scope.column(argument).public:
-            if shares and share in (0.0, 1.0):
-                kind = Max if share else Min
-            return self._public_order_statistic(kind, share, call, narrowing)
-        dated = self._dated(argument)
-        measure = self._measured(argument) if dated is None else dated
-        if narrowing != EVERYBODY:
-            measure = measure.under(narrowing)
-        terms = [term for term in self._terms(measure, call) if term.column is not None]
-        added = sum(term.factor for term in measure.terms if term.column is None)
-        if len(terms) != 1 or terms[0].times:
-            raise Refusal("one-column", start(call))
-        (term,) = terms
-        assert term.column is not None
-        if term.column.public:
-            raise Refusal("public-quantile", start(argument))
-        numbers = term.factor * term.of_column(self.scope.kind(term.column)) + added
-        self.conditions.notices += [kind.notice] if kind.notice else []
-        return kind(  # type: ignore[no-any-return]
-            measure=(term,),
-            counted=self._count_of(measure, call),
-            share=share,
-            of_dates=dated is not None,
-            numbers=numbers,
-        )
-
-    def _public_order_statistic(
-        self, kind: Any, share: float, call: exp.Expr, narrowing: Condition
-    ) -> Aggregate:
-        """Return a quantile, or an extreme, of a public column: exact without private conditions.
-
-        What it counts are records that meet the conditions and have some of the column's values.
-        """
-        argument: exp.Column = call.expressions[0]
-        column = self.scope.column(argument)
-        domain = self.scope.kind(column)
-        if isinstance(domain, Categories):
-            raise Refusal("category-measure", start(argument))
-        if not isinstance(domain, (Dates, Integers)) or domain.size > MOST_POINTS:
-            raise Refusal("public-quantile", start(argument))
-        of_dates = isinstance(domain, Dates)
-        values = domain.labels if isinstance(domain, Dates) else numbers_of(domain).tolist()
-        numbers = domain.starts / dates.DAY if isinstance(domain, Dates) else numbers_of(domain)
-        where = self._together(narrowing, call)
-        return kind(  # type: ignore[no-any-return]
-            measure=(MeasureTerm(1.0, column),),
-            counted=self._count_of(MeasuredSum((), narrowing), call),
-            share=share,
-            of_dates=of_dates,
-            numbers=np.asarray(numbers, float),
-            public=PublicValues(column, tuple(values), where),
-        )
-
-    def _dated(self, argument: exp.Expr) -> MeasuredSum | None:
+    def dated(self, argument: exp.Expr) -> MeasuredSum | None:
         """Return the dates of one private column as days; None if the argument is no date."""
         if _has_aggregate(argument):
             return None
@@ -447,13 +360,13 @@ class _Reader:
             raise Refusal("public-quantile", start(argument))
         return MeasureReader(self.conditions).dated(argument)
 
-    def _centre(self, term: MeasureTerm) -> float:
+    def centre(self, term: MeasureTerm) -> float:
         """Return the middle of the numbers of a term's column."""
         assert term.column is not None
         numbers = term.of_column(self.scope.kind(term.column))
         return float((numbers.min() + numbers.max()) / 2)
 
-    def _measured(self, argument: exp.Expr) -> MeasuredSum:
+    def measured(self, argument: exp.Expr) -> MeasuredSum:
         if isinstance(argument, exp.Distinct):
             raise Refusal("distinct", start(argument))
         if isinstance(argument, exp.Star):
@@ -461,10 +374,10 @@ class _Reader:
         if _has_aggregate(argument):
             raise Refusal("function", start(argument))
         for condition in argument.find_all(exp.If):
-            self._narrowing(condition.this)
+            self.narrowing(condition.this)
         return MeasureReader(self.conditions).measure(argument)
 
-    def _counted(self, argument: exp.Expr) -> MeasuredSum:
+    def counted(self, argument: exp.Expr) -> MeasuredSum:
         """Return what COUNT counts: everything, what is not NULL, or people."""
         if isinstance(argument, exp.Star):
             return MeasuredSum(())
@@ -483,24 +396,24 @@ class _Reader:
             if column.public or not missing.any():  # nobody's value is missing
                 return MeasuredSum(())
             return MeasuredSum((), Within(column, ~missing))
-        return MeasuredSum((), self._measured(argument).present)
+        return MeasuredSum((), self.measured(argument).present)
 
-    def _count_of(self, measure: MeasuredSum, call: exp.Expr) -> Moment:
+    def count_of(self, measure: MeasuredSum, call: exp.Expr) -> Moment:
         if measure.present == EVERYBODY:
             return COUNTED
-        return Moment((MeasureTerm(where=self._together(measure.present, call)),))
+        return Moment((MeasureTerm(where=self.together(measure.present, call)),))
 
-    def _terms(self, measure: MeasuredSum, call: exp.Expr) -> tuple[MeasureTerm, ...]:
+    def terms(self, measure: MeasuredSum, call: exp.Expr) -> tuple[MeasureTerm, ...]:
         return tuple(self._term(term, call) for term in measure.terms)
 
     def _term(self, term: ConditionalTerm, call: exp.Expr) -> MeasureTerm:
-        where = None if term.where == EVERYBODY else self._together(term.where, call)
+        where = None if term.where == EVERYBODY else self.together(term.where, call)
         times = tuple(MeasureTerm(1.0, each.column, function=each.function) for each in term.times)
         return MeasureTerm(
             term.factor, term.column, function=term.function, where=where, times=times
         )
 
-    def _together(self, condition: Condition, call: exp.Expr) -> tuple[Monomial, ...]:
+    def together(self, condition: Condition, call: exp.Expr) -> tuple[Monomial, ...]:
         """Return a condition together with those of the query."""
         among, monomials = self._expanded(conjunction([self.where, condition]), call)
         if among == EVERYBODY:
@@ -587,6 +500,108 @@ class _Reader:
             self.hidden.append(replace(self._number(node), name=name))
             self._check_numbers([*self.numbers.values(), *self.hidden], start(node))
         return name
+
+
+@dataclass(frozen=True, eq=False)
+class _Call(Call):
+    """One call of an aggregate: its ``node``, and the condition of its FILTER."""
+
+    reader: _Reader
+    node: exp.Anonymous
+    narrowing: Condition
+
+    @property
+    def argument(self) -> exp.Expr:
+        """Return what stands first in the brackets."""
+        first: exp.Expr = self.node.expressions[0]
+        return first
+
+    @cached_property
+    def constants(self) -> tuple[float, ...]:
+        return tuple(_constant(node) for node in self.node.expressions[1:])
+
+    def refuse(self, rule: str, argument: int) -> NoReturn:
+        raise Refusal(rule, start(self.node.expressions[argument]))
+
+    def notice(self, text: str) -> None:
+        self.reader.conditions.notices.append(text)
+
+    def counted_star(self) -> Moment:
+        return self._count(self._narrowed(self.reader.counted(self.argument)))
+
+    def counted_condition(self) -> Moment:
+        condition = self.reader.narrowing(self.argument)
+        return self._count(self._narrowed(MeasuredSum((), condition)))
+
+    def columns(self) -> tuple[MeasureTerm, ...]:
+        terms = self._terms(self._measure)
+        if not terms:
+            raise Refusal("empty-sum", start(self.argument))
+        return terms
+
+    def column(self) -> MeasureTerm:
+        terms = self._terms(self._measure)
+        with_column = [term for term in terms if term.column is not None]
+        if len(with_column) > 1 or any(term.times for term in with_column):
+            raise Refusal("one-column", start(self.node))
+        if not with_column:
+            raise Refusal("empty-sum", start(self.argument))
+        (term,) = with_column
+        return replace(term, centre=self.reader.centre(term))
+
+    def counted(self) -> Moment:
+        return self._count(self._measure)
+
+    def ordered_values(self) -> OrderedValues:
+        argument = self.argument
+        if isinstance(argument, exp.Column) and self.reader.scope.column(argument).public:
+            return self._public_values(argument)
+        dated = self.reader.dated(argument)
+        measure = self._measure if dated is None else self._narrowed(dated)
+        terms = [term for term in self._terms(measure) if term.column is not None]
+        added = sum(term.factor for term in measure.terms if term.column is None)
+        if len(terms) != 1 or terms[0].times:
+            raise Refusal("one-column", start(self.node))
+        (term,) = terms
+        assert term.column is not None
+        if term.column.public:
+            raise Refusal("public-quantile", start(argument))
+        numbers = term.factor * term.of_column(self.reader.scope.kind(term.column)) + added
+        return OrderedValues(term, self._count(measure), numbers, of_dates=dated is not None)
+
+    def _public_values(self, argument: exp.Column) -> OrderedValues:
+        """Return the values of a public column: exact without private conditions.
+
+        What it counts are records that meet the conditions and have some of the column's values.
+        """
+        column = self.reader.scope.column(argument)
+        domain = self.reader.scope.kind(column)
+        if not domain.has_ranges:
+            raise Refusal("category-measure", start(argument))
+        if domain.rounding is not None or domain.size > MAX_PUBLIC_VALUES:
+            raise Refusal("public-quantile", start(argument))
+        where = self.reader.together(self.narrowing, self.node)
+        return OrderedValues(
+            term=MeasureTerm(1.0, column),
+            counted=self._count(MeasuredSum((), self.narrowing)),
+            numbers=domain.value_numbers,
+            of_dates=domain.value_type == "date",
+            public=PublicValues(column, domain.engine_values(), where),
+        )
+
+    @cached_property
+    def _measure(self) -> MeasuredSum:
+        """Return what the argument adds up."""
+        return self._narrowed(self.reader.measured(self.argument))
+
+    def _narrowed(self, measure: MeasuredSum) -> MeasuredSum:
+        return measure if self.narrowing == EVERYBODY else measure.under(self.narrowing)
+
+    def _terms(self, measure: MeasuredSum) -> tuple[MeasureTerm, ...]:
+        return self.reader.terms(measure, self.node)
+
+    def _count(self, measure: MeasuredSum) -> Moment:
+        return self.reader.count_of(measure, self.node)
 
 
 def _table_name(tree: exp.Show, domain: Tables) -> str:

@@ -14,11 +14,6 @@ import numpy as np
 
 from sottovoce.arrays import Bools, Floats
 from sottovoce.domains.base import Domain
-from sottovoce.domains.buckets import Buckets
-from sottovoce.domains.categories import Categories
-from sottovoce.domains.integers import Integers
-from sottovoce.domains.numbers import Numbers
-from sottovoce.errors import ParameterError
 
 CLOSE = 1e-9  # of the distance between two points: 0.3 is the point 0.30000000000000004
 SHOWN = 40  # characters of a literal in a notice
@@ -53,23 +48,25 @@ def spans(sign: str, number: float) -> Span:
 
 def within(kind: Domain, wanted: Sequence[Span], name: str) -> tuple[Bools, list[str]]:
     """Return the values of a column of numbers that lie in one of some spans, and notices."""
-    lows, points, highs = _cells(kind)
-    close = 0.0 if isinstance(kind, Integers) else CLOSE * float(points[1] - points[0])
+    cells = kind.number_cells()
+    lows, points, highs = cells.lows, cells.numbers, cells.highs
+    rounding = kind.rounding
+    close = 0.0 if rounding is None else CLOSE * float(points[1] - points[0])
     chosen = np.zeros(len(points), bool)
     notices: list[str] = []
     for span in wanted:
         first, end = span.among(points, close)
         if first >= end:
             notices.append(f"{name}: no value lies in the range of the condition")
-        elif not isinstance(kind, Integers) and _cut(span, (lows, highs), (first, end), close):
-            notices.append(_rounded(kind, name))
-        elif isinstance(kind, Buckets) and _at_edge(span, lows[1:], close):
-            notices.append(f"{name}: people exactly at the edge of a bucket are in the one above")
+        elif rounding is not None and _cut(span, (lows, highs), (first, end), close):
+            notices.append(f"{name} is kept {rounding.kept}")
+        elif rounding is not None and rounding.at_edge and _at_edge(span, lows[1:], close):
+            notices.append(f"{name}: {rounding.at_edge}")
         chosen[first:end] = True
     return chosen, notices
 
 
-def listed(kind: Categories, wanted: Sequence[str], name: str) -> tuple[Bools, list[str]]:
+def listed(kind: Domain, wanted: Sequence[str], name: str) -> tuple[Bools, list[str]]:
     """Return the values that are among some labels, and a notice for each unknown label."""
     labels = {normalize("NFC", label): None for label in wanted}
     known = set(kind.labels)
@@ -86,27 +83,6 @@ def _meant(label: str, known: Sequence[str]) -> str:
     lower = {each.lower(): each for each in known}
     close = get_close_matches(label.strip().lower(), lower, 1)
     return f": did you mean {_short(lower[close[0]])}?" if close else ""
-
-
-def numbers_of(kind: Domain) -> Floats:
-    """Return the number that each value of a column stands for; for a bucket, its middle."""
-    if isinstance(kind, Categories):
-        raise ParameterError("a column of labels has no numbers: sums need a column of numbers")
-    return _cells(kind)[1]
-
-
-def _cells(kind: Domain) -> tuple[Floats, Floats, Floats]:
-    """Return the low end, the number and the high end of each value."""
-    if isinstance(kind, Integers):
-        points = np.arange(kind.low, kind.high + 1, dtype=np.float64)
-        return points, points, points
-    if isinstance(kind, Buckets):
-        edges = kind.edges
-        return edges[:-1], (edges[:-1] + edges[1:]) / 2, edges[1:]
-    assert isinstance(kind, Numbers)
-    points = np.linspace(kind.low, kind.high, kind.points)
-    between = (points[:-1] + points[1:]) / 2
-    return np.concatenate([points[:1], between]), points, np.concatenate([between, points[-1:]])
 
 
 def _cut(span: Span, cells: tuple[Floats, Floats], chosen: tuple[int, int], close: float) -> bool:
@@ -131,13 +107,6 @@ def _at_edge(span: Span, edges: Floats, close: float) -> bool:
 
 def _before(points: Floats, number: float, side: Literal["left", "right"]) -> int:
     return int(np.searchsorted(points, number, side))
-
-
-def _rounded(kind: Domain, name: str) -> str:
-    if isinstance(kind, Buckets):
-        rule = "a bucket is counted if its middle meets the condition"
-        return f"{name} is kept in {kind.count} buckets: {rule}"
-    return f"{name} is kept at {kind.size} points: a number is counted at the point nearest to it"
 
 
 def _short(label: str) -> str:

@@ -15,9 +15,6 @@ from sqlglot import exp
 
 from sottovoce.arrays import Bools, Ints
 from sottovoce.domains.base import Domain
-from sottovoce.domains.categories import Categories
-from sottovoce.domains.dates import Dates
-from sottovoce.domains.integers import Integers
 from sottovoce.sql.aggregates.base import aggregates
 from sottovoce.sql.conditions import Both, Condition, Either, Negation, Within
 from sottovoce.sql.errors import Refusal
@@ -34,7 +31,7 @@ from sottovoce.sql.query import (
     Listed,
     Public,
 )
-from sottovoce.sql.values import Span, listed, numbers_of, spans, within
+from sottovoce.sql.values import Span, listed, spans, within
 
 LARGEST_COLUMN = 1 << 18
 MAX_SPLIT = 64  # values of the smaller of two columns that are compared with each other
@@ -80,13 +77,8 @@ class ConditionReader:
     def values(self, column: Column) -> Values:
         """Return the values of a column: its labels, or its numbers, whole ones exactly."""
         kind = self.scope.kind(column)
-        if isinstance(kind, Categories):
-            return Values.of_texts(kind.labels)
-        if isinstance(kind, Dates):
-            return Values("date", kind.starts, np.ones(kind.size, bool))
-        if isinstance(kind, Integers):
-            return Values("number", np.arange(kind.low, kind.high + 1), np.ones(kind.size, bool))
-        return Values.of_numbers(numbers_of(kind))
+        assert kind.value_type is not None  # a table has no other columns
+        return Values(kind.value_type, kind.compared_values(), np.ones(kind.size, bool))
 
     def _atom(self, node: exp.Expr) -> Condition:
         """Return a condition that no connective divides."""
@@ -109,10 +101,11 @@ class ConditionReader:
         if isinstance(node, exp.Is) and isinstance(node.this, exp.Column):
             return Within(column, declined(kind))
         simple = self._simple(node)
-        if simple is None or isinstance(kind, (Integers, Dates)):
+        is_exact = kind.has_ranges and kind.rounding is None
+        if simple is None or is_exact:
             return Within(column, self._evaluated(node, column, kind))
-        values = simple.constants(texts=isinstance(kind, Categories))
-        if isinstance(kind, Categories):
+        values = simple.constants(texts=not kind.has_ranges)
+        if not kind.has_ranges:
             if simple.ranged:
                 raise Refusal("range-category", start(node))
             chosen, notices = listed(kind, values, label)
@@ -127,8 +120,9 @@ class ConditionReader:
         label = self.scope.label(column)
         if not chosen.any() or (isinstance(node, exp.NEQ) and chosen.all()):
             self.notices.append(f"{label}: no value lies in the range of the condition")
-        elif not isinstance(kind, (Integers, Categories, Dates)):
-            self.notices.append(f"{label}: an expression is computed from the middle of a bucket")
+        elif kind.rounding is not None:
+            source = kind.rounding.computed
+            self.notices.append(f"{label}: an expression is computed from {source}")
         return chosen
 
     def _split(self, node: exp.Expr, columns: list[Column]) -> Condition:
@@ -156,14 +150,13 @@ class ConditionReader:
 
     def _public(self, node: exp.Expr, column: Column) -> Public:
         kind = self.scope.kind(column)
-        texts = isinstance(kind, Categories)
         simple = self._simple(node)
-        if isinstance(kind, Dates):
+        if kind.value_type == "date":
             return self._public_dates(node, column, kind)
         if simple is None:
             return self._public_expression(node, column, kind)
-        values = simple.constants(texts=texts)
-        if isinstance(kind, Categories):
+        values = simple.constants(texts=not kind.has_ranges)
+        if not kind.has_ranges:
             if simple.ranged:
                 raise Refusal("range-category", start(node))
             self.notices += listed(kind, values, self.scope.label(column))[1]
@@ -175,7 +168,7 @@ class ConditionReader:
             return AllOf((Compared(column, ">=", values[0]), Compared(column, "<=", values[1])))
         return Compared(column, simple.sign, values[0])  # type: ignore[arg-type]
 
-    def _public_dates(self, node: exp.Expr, column: Column, kind: Dates) -> Public:
+    def _public_dates(self, node: exp.Expr, column: Column, kind: Domain) -> Public:
         """Return a condition over a public column of dates, which engines see as texts.
 
         The order of dates is that of their texts.
@@ -195,7 +188,7 @@ class ConditionReader:
 
     def _public_expression(self, node: exp.Expr, column: Column, kind: Domain) -> Public:
         """Return any other condition over a public column: the list of values that meet it."""
-        if not isinstance(kind, (Categories, Integers)) or kind.size > MAX_PUBLIC:
+        if kind.rounding is not None or kind.size > MAX_PUBLIC:
             raise Refusal("public-expression", start(node))
         chosen = self.values(column).array[self._met(node, column)].tolist()
         return Listed(
@@ -260,8 +253,8 @@ class _Simple:
 def declined(kind: Domain) -> Bools:
     """Return which values of a column stand for no answer: SQL's NULL."""
     chosen = np.zeros(kind.size, bool)
-    if isinstance(kind, Categories) and kind.declinable:
-        chosen[-1] = True
+    if kind.declined_index is not None:
+        chosen[kind.declined_index] = True
     return chosen
 
 
@@ -269,10 +262,10 @@ def can_be_classed(kind: Domain, classes: Ints) -> bool:
     """Return whether an engine can say in which class a public value is: there are few values, or
     few runs of values of one class.
     """
-    if not isinstance(kind, (Categories, Integers, Dates)):
+    if kind.rounding is not None:
         return False
     runs = 1 + int(np.count_nonzero(np.diff(classes)))
-    return kind.size <= MAX_PUBLIC or (not isinstance(kind, Categories) and runs <= MAX_PUBLIC)
+    return kind.size <= MAX_PUBLIC or (kind.has_ranges and runs <= MAX_PUBLIC)
 
 
 def negation(condition: Condition) -> Condition:

@@ -14,6 +14,7 @@ from sottovoce.core.registry import Registry
 from sottovoce.errors import ParameterError
 from sottovoce.tasks.advice import Advice, CollectionAdvice
 from sottovoce.tasks.collected import Blocks, Collected, NothingCollected
+from sottovoce.tasks.moved_number import MovedNumber
 from sottovoce.tasks.question import Address
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.round_limits import RoundLimits
@@ -67,6 +68,13 @@ class Plan(ABC):
     @property
     def concerns_of_free_coins(self) -> tuple[str, ...]:
         """Return what speaks against collecting where nobody checks coins, without tokens."""
+        return ()
+
+    def moved_numbers(self, epsilon: float, *, coins_checked: bool) -> tuple[MovedNumber, ...]:
+        """Return numbers of the answers that are more than one count, with the influence on them.
+
+        A plan with such numbers states its counts as well: they are made of several questions.
+        """
         return ()
 
     def so_far(self, collected: Collected) -> "Outcome | None":

@@ -26,6 +26,7 @@ from sottovoce.tasks.limits import (
     check_shuffle,
     check_tokens,
 )
+from sottovoce.tasks.moved_number import MovedNumber
 from sottovoce.tasks.plan import Plan
 from sottovoce.tasks.round import Round
 from sottovoce.tasks.round_limits import RoundLimits
@@ -100,6 +101,12 @@ class Task:
         """Return whether the report to any question of the opening round carries a hash seed."""
         questions = self.opening.ask.representatives()
         return any(question.mechanism.has_seed for question in questions)
+
+    @cached_property
+    def moved_numbers(self) -> tuple[MovedNumber, ...]:
+        """Return what one false report can do to numbers that are more than one count."""
+        checked = self.coins_checked
+        return self.plan.moved_numbers(self.response_epsilon, coins_checked=checked)
 
     @property
     def response_epsilon(self) -> float:

@@ -1,32 +1,38 @@
-"""Group commit: one thread stores the messages of many requests, and then answers them.
+"""Group commit: many requests are stored in one transaction, and then answered.
 
 Requests wait in a queue.  While one transaction runs the next group forms by itself, so that a
 quiet service answers at once and a busy one commits by the thousand.  A request is answered when
 its messages are durable.  A full queue turns requests away before it grows without bound.
 
-A transaction costs about as much as ten requests.  So where many requests wait already, a few
-milliseconds are given to more of them.  Nobody waits for that on a service with few requests.
+One thread gathers and checks groups, the other stores them.  A group grows until the transaction
+before it has ended, because a transaction costs about as much as ten requests.  A group that is
+full has nothing to wait for: it is checked while the disk syncs the one before.
+
+Where many requests wait already, a few milliseconds are given to more of them, unless the group is
+full.  Nobody waits for that on a service with few requests.
 """
 
 import asyncio
 import logging
 import threading
-import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Generic, NamedTuple, TypeVar
 
 from sottovoce.errors import SottovoceError, UnavailableError
 from sottovoce.web.problems import RequestError
 from sottovoce.web.uploads import UploadReceipt
 
-MESSAGES_AT_ONCE = 16_000  # in one transaction
+MESSAGES_AT_ONCE = 8_000  # in one transaction: a group with so many is full
+GROUPS_AT_ONCE = 2  # one that is being stored, and a full one that is checked meanwhile
 BUSY = 16  # requests that wait together: more of them are given some time
 PAUSE_SECONDS = 0.008
 _log = logging.getLogger(__name__)
 
 Submission = TypeVar("Submission")
+Checked = TypeVar("Checked")
 Result = UploadReceipt | SottovoceError
 Done = Callable[[Result], None]  # called from the event loop
 
@@ -40,34 +46,57 @@ class _Waiting(NamedTuple, Generic[Submission]):
     loop: asyncio.AbstractEventLoop
 
 
-class GroupCommit(Generic[Submission]):
-    """The queue in front of a store, and the one thread that empties it.
+class _CheckedGroup(NamedTuple, Generic[Submission, Checked]):
+    """A group, and what its check has made of its submissions."""
 
-    ``commit`` stores a group of submissions in one transaction and returns their receipts.
-    ``max_waiting`` is how many messages may be in the queue.
+    group: list[_Waiting[Submission]]
+    checked: Checked
+
+
+class GroupCommit(Generic[Submission, Checked]):
+    """The queue in front of a store, and the two threads that empty it.
+
+    ``check`` prepares a group of submissions, and must not depend on the groups before it.
+    ``commit`` stores what ``check`` returned in one transaction, and returns the receipts in the
+    order of the submissions.  ``max_waiting`` is how many messages may be in the queue.
     """
 
     def __init__(
         self,
         name: str,
-        commit: Callable[[list[Submission]], list[UploadReceipt]],
+        check: Callable[[list[Submission]], Checked],
+        commit: Callable[[Checked], list[UploadReceipt]],
         max_waiting: int,
     ) -> None:
         self._name = name
+        self._check = check
         self._commit = commit
         self._max_waiting = max_waiting
-        self._queue: SimpleQueue[_Waiting[Submission] | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        self.waiting = 0  # messages in the queue; touched by the event loop alone
+        self._lock = threading.Lock()  # of the next five
+        self._changed = threading.Condition(self._lock)
+        self._queue: deque[_Waiting[Submission]] = deque()
+        self._queued = 0  # messages in it
+        self._group_count = 0  # groups that were taken from it and are not stored
+        self._is_stopping = False
+        self._checked: SimpleQueue[_CheckedGroup[Submission, Checked] | None] = SimpleQueue()
+        self._threads = [
+            threading.Thread(target=self._check_groups, name=f"{name} check", daemon=True),
+            threading.Thread(target=self._store_groups, name=name, daemon=True),
+        ]
+        self.waiting = 0  # messages without an answer; touched by the event loop alone
 
     def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
+        """Start the threads."""
+        for thread in self._threads:
+            thread.start()
 
     def stop(self) -> None:
         """Finish what is waiting, then stop."""
-        self._queue.put(None)
-        self._thread.join()
+        with self._changed:
+            self._is_stopping = True
+            self._changed.notify()
+        for thread in self._threads:
+            thread.join()
 
     async def enqueue(self, submission: Submission, message_count: int) -> UploadReceipt:
         """Return what became of the messages, once it is durable."""
@@ -84,18 +113,44 @@ class GroupCommit(Generic[Submission]):
             raise RequestError("busy", retry_after=1.0)
         self.waiting += message_count
         loop = asyncio.get_running_loop()
-        self._queue.put(_Waiting(submission, message_count, done, loop))
+        with self._lock:  # the condition itself is slower to enter, and every request does
+            self._queue.append(_Waiting(submission, message_count, done, loop))
+            self._queued += message_count
+            # Most requests join a group that waits anyway: they wake nobody.
+            if self._is_full() or (len(self._queue) == 1 and not self._group_count):
+                self._changed.notify()
 
-    def _run(self) -> None:
+    def _check_groups(self) -> None:
         while group := self._gather():
             try:
-                results: Sequence[Result] = self._commit([waiting.submission for waiting in group])
-            except SottovoceError as error:
-                results = [error] * len(group)
-            except Exception:  # the thread must live on, and every request must be answered
-                _log.exception(self._name)
-                results = [UnavailableError("the reports could not be stored")] * len(group)
-            group[0].loop.call_soon_threadsafe(self._resolve, group, results)
+                checked = self._check([waiting.submission for waiting in group])
+            except Exception as error:  # the thread must live on, and every request be answered
+                self._answer(group, self._failures(group, error))
+                self._finish_group()
+            else:
+                self._checked.put(_CheckedGroup(group, checked))
+        self._checked.put(None)
+
+    def _store_groups(self) -> None:
+        while (waiting := self._checked.get()) is not None:
+            group, checked = waiting
+            try:
+                results: Sequence[Result] = self._commit(checked)
+            except Exception as error:  # the thread must live on, and every request be answered
+                results = self._failures(group, error)
+            self._finish_group()
+            self._answer(group, results)
+
+    def _failures(self, group: list[_Waiting[Submission]], error: Exception) -> Sequence[Result]:
+        """Return what everybody in a group is told about an error."""
+        if isinstance(error, SottovoceError):
+            return [error] * len(group)
+        _log.error(self._name, exc_info=error)
+        return [UnavailableError("the reports could not be stored")] * len(group)
+
+    def _answer(self, group: list[_Waiting[Submission]], results: Sequence[Result]) -> None:
+        """Have the event loop tell everybody in a group what became of their messages."""
+        group[0].loop.call_soon_threadsafe(self._resolve, group, results)
 
     def _resolve(self, group: list[_Waiting[Submission]], results: Sequence[Result]) -> None:
         """Tell everybody in a group what became of their messages."""
@@ -106,31 +161,36 @@ class GroupCommit(Generic[Submission]):
             except Exception:  # the others must be answered
                 _log.exception(self._name)
 
+    def _finish_group(self) -> None:
+        with self._changed:
+            self._group_count -= 1
+            self._changed.notify()
+
     def _gather(self) -> list[_Waiting[Submission]]:
         """Return the submissions that are waiting, at least one; none means stop."""
-        first = self._queue.get()
-        if first is None:
-            return []
-        group = [first]
-        self._drain(group)
-        if len(group) >= BUSY:
-            time.sleep(PAUSE_SECONDS)
-            self._drain(group)
-        return group
+        with self._changed:
+            self._changed.wait_for(self._is_due)
+            if len(self._queue) >= BUSY:
+                self._changed.wait_for(self._is_full, PAUSE_SECONDS)
+            group = []
+            count = 0
+            while self._queue and count < MESSAGES_AT_ONCE:
+                following = self._queue.popleft()
+                group.append(following)
+                count += following.message_count
+            self._queued -= count
+            if group:
+                self._group_count += 1
+            return group
 
-    def _drain(self, group: list[_Waiting[Submission]]) -> None:
-        """Add to a group what is waiting, as far as it fits into one transaction."""
-        count = sum(waiting.message_count for waiting in group)
-        while count < MESSAGES_AT_ONCE:
-            try:
-                following = self._queue.get_nowait()
-            except Empty:
-                return
-            if following is None:
-                self._queue.put(None)  # stop, but after this group
-                return
-            group.append(following)
-            count += following.message_count
+    def _is_due(self) -> bool:
+        """Return whether the submissions that wait should be gathered now."""
+        if not self._group_count:
+            return bool(self._queue) or self._is_stopping
+        return self._is_full() and self._group_count < GROUPS_AT_ONCE
+
+    def _is_full(self) -> bool:
+        return self._queued >= MESSAGES_AT_ONCE
 
 
 def _keep(promise: "asyncio.Future[UploadReceipt]", result: Result) -> None:

@@ -1,12 +1,16 @@
 """Rate limits: a token bucket per address, in memory only, under a keyed hash of the address.
 
 What counts is work: an upload takes one token for every report in it, any other request takes one.
+
+An address of IPv4 counts by itself.  Addresses of IPv6 count together with all others of their
+network of 64 bits, because a single host may use every one of these 2^64 addresses.
 """
 
 from collections import OrderedDict
 from collections.abc import Callable
 from hashlib import blake2b
 from math import inf
+from socket import AF_INET, AF_INET6, inet_ntop, inet_pton
 
 from starlette.types import Scope
 
@@ -14,6 +18,8 @@ from sottovoce.core.rng import SystemRng
 
 _MAX_ADDRESSES = 100_000
 _BURST_SECONDS = 2.0
+_NETWORK_BYTES = 8  # of the 16 bytes of an IPv6 address: what one host has to itself
+_MAPPED = bytes(10) + b"\xff\xff"  # before the 4 bytes of an IPv4 address that IPv6 writes
 _ROUNDING = 1e-3  # tokens: who waits exactly as long as told must not fail by a rounded clock
 
 
@@ -50,6 +56,22 @@ class RateLimit:
 
 
 def address_of(scope: Scope) -> str:
-    """Return the address that a request came from, as far as the server knows it."""
+    """Return the address that all limits count a request under, as far as the server knows it.
+
+    >>> [address_of({"client": (host, 1)}) for host in ("2001:db8::1", "2001:db8::f:2")]
+    ['2001:db8::/64', '2001:db8::/64']
+    """
     host: str = (scope.get("client") or ("", 0))[0]
-    return host
+    return _network_of(host) if ":" in host else host
+
+
+def _network_of(host: str) -> str:
+    """Return the network of an IPv6 address, or the IPv4 address that it stands for."""
+    try:
+        address = inet_pton(AF_INET6, host.partition("%")[0])
+    except (OSError, ValueError):
+        return host  # a proxy may pass on what is no address
+    if address.startswith(_MAPPED):
+        return inet_ntop(AF_INET, address[len(_MAPPED) :])
+    network = address[:_NETWORK_BYTES] + bytes(len(address) - _NETWORK_BYTES)
+    return f"{inet_ntop(AF_INET6, network)}/64"

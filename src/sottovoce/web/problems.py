@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from html import escape
 
 from sottovoce import errors
+from sottovoce.core.too_few_users import TooFewUsersError
 from sottovoce.errors import SottovoceError
 from sottovoce.sql.errors import QueryError
 
@@ -143,6 +144,10 @@ REQUESTS = (
         True, "analyst", "wait until its rounds are sealed",
     ),
     Problem(
+        "would-fail", 409, "too few users have answered: closed now, the task fails for ever",
+        True, "operator", "wait for more users, or close it all the same with `force=true`",
+    ),
+    Problem(
         "too-few-users", 409, "fewer users than the task's minimum: nothing is released",
         False, "operator", "ask more people with a new task",
     ),
@@ -199,6 +204,7 @@ CATALOGUE = {problem.code: problem for problem in (*REPORTS, *REQUESTS)}
 
 _BY_CLASS: dict[type[SottovoceError], str] = {
     QueryError: "query",
+    TooFewUsersError: "would-fail",
     errors.ParameterError: "invalid",
     errors.DomainError: "outside-domain",
     errors.CodecError: "malformed-request",

@@ -11,6 +11,7 @@ from typing import Any
 
 from sottovoce.core.influence import CellInfluences, Influence
 from sottovoce.tasks.collection import Collection
+from sottovoce.tasks.moved_number import MovedNumber
 from sottovoce.tasks.notice import Notice
 from sottovoce.tasks.question import Ask, Question
 
@@ -18,6 +19,9 @@ _TABLE = Path(__file__).with_name("integrity_texts.json")
 TEXTS: dict[str, Any] = json.loads(_TABLE.read_text("utf-8"))
 
 CHOSEN = 10  # values that a forger wants to promote together, where their number matters
+
+# The sentence about the numbers of each kind, in the order in which they are told.
+_MOVED = {"count": "tables_count", "sum": "tables_sum", "join": "tables_join"}
 
 Facts = dict[str, Any]
 
@@ -74,15 +78,56 @@ def _influence_of(question: Question) -> Influence | None:
     return single.times(question.encoding.reports_per_value)
 
 
-def sentences(notice: Notice) -> list[str]:
-    """Return what an operator should know about false reports, in plain words."""
+def sentences(notice: Notice, moved: Sequence[MovedNumber] = ()) -> list[str]:
+    """Return what an operator should know about false reports, in plain words.
+
+    ``moved`` are the numbers that the plan of the task states.  If there are any, the influence on
+    the counts of one question is not told: the counts of the answer are made of several.
+    """
     facts = influence(notice.opening.ask, notice.collection)
-    listed = [_size_sentence(facts)]
+    listed = _moved_sentences(moved) or [_size_sentence(facts)]
     if facts is not None and notice.opening.ask.has_coin:
         listed.append(_sentence("dealt" if facts["dealt"] else "chosen"))
     listed += _seed_sentences(facts, notice)
     needs_token = notice.collection is not None and notice.collection.needs_token
     return [*listed, _sentence("tokens" if needs_token else "open")]
+
+
+def _moved_sentences(moved: Sequence[MovedNumber]) -> list[str]:
+    """Return what a forger can do to the numbers of a plan: the worst of every kind."""
+    if not moved:
+        return []
+    listed = []
+    for kind, name in _MOVED.items():
+        worst = max(
+            (number for number in moved if number.kind == kind),
+            key=lambda number: number.times_range,
+            default=None,
+        )
+        if worst is not None:
+            listed.append(_sentence(name, **_entries(worst)))
+    return [*listed, _sentence("tables_query")]
+
+
+def _entries(number: MovedNumber) -> dict[str, str]:
+    """Return what the sentence about a number is filled with."""
+    return {
+        "number": number.name,
+        "up": _rounded(number.influence.up),
+        "down": _rounded(number.influence.down),
+        "times": _rounded(number.times_range),
+        "low": f"{number.low:,.12g}",
+        "high": f"{number.high:,.12g}",
+    }
+
+
+def _rounded(number: float) -> str:
+    """Return a number with three digits that count, written out.
+
+    >>> _rounded(41691.98), _rounded(0.26926)
+    ('41,700', '0.269')
+    """
+    return f"{float(f'{number:.3g}'):,.12g}"
 
 
 def _seed_sentences(facts: Facts | None, notice: Notice) -> list[str]:

@@ -81,7 +81,7 @@ class SignedKey:
     public_key: bytes
     signature: bytes
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the key as the collector serves it."""
         return {
             "hop": self.hop,

@@ -11,7 +11,7 @@ pass for ours.  The name of the task and its description come last.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -59,7 +59,7 @@ def statement(notice: Notice, asked: Round | None = None) -> Facts:
         "coin": current.ask.has_coin,
         "reports": current.slots,
         "tables": _table_facts(notice.domain, current.ask),
-        "public": _public_columns(notice.domain),
+        "public": list(notice.domain.public_names),
         "epsilon": notice.epsilon,
         "odds": exp(notice.epsilon),
         "longitudinal": _longitudinal_facts(notice, current.ask),
@@ -69,51 +69,26 @@ def statement(notice: Notice, asked: Round | None = None) -> Facts:
     }
 
 
-# The settings of a domain that its phrase mentions, by kind.
-_VALUE_FACTS: dict[str, Callable[[Any], Facts]] = {
-    "bits": lambda domain: {"bits": domain.bits},
-    "buckets": lambda domain: {"low": domain.low, "high": domain.high, "count": domain.count},
-    "categories": lambda domain: {"count": domain.size},
-    "dates": lambda domain: {"unit": domain.unit, "first": domain.first, "last": domain.last},
-    "integers": lambda domain: {"low": domain.low, "high": domain.high},
-    "lists": lambda domain: {},
-    "numbers": lambda domain: {"low": domain.low, "high": domain.high},
-    "records": lambda domain: {"count": len(domain.names)},
-    "services": lambda domain: {"names": list(domain.names)},
-    "sets": lambda domain: {"count": domain.items.size},
-    "strings": lambda domain: {"length": domain.length},
-}
-
-
 def _value_facts(domain: Domain) -> Facts:
-    settings = _VALUE_FACTS.get(domain.kind, lambda domain: {"described": domain.described})(domain)
-    return {"kind": domain.kind, **settings}
+    phrases = {"phrases": dict(domain.phrases)} if domain.phrases else {}
+    return {"kind": domain.kind, **domain.statement_facts(), **phrases}
 
 
-def _table_facts(domain: Any, ask: Ask) -> list[Facts]:
+def _table_facts(domain: Domain, ask: Ask) -> list[Facts]:
     """Return how many records of every table count and are sent, and if a coin picks columns."""
-    if domain.kind != "services":
-        return []
     families = ask.families()
     tables = []
-    for index, name in enumerate(domain.names):
+    for index, table in enumerate(domain.table_limits):
         own = [family for family in families if getattr(family, "table", None) == index]
-        max_records = domain.most(index)
         tables.append(
             {
-                "name": name,
-                "most": max_records,
-                "rows": len(own) if max_records else 1,
+                "name": table.name,
+                "most": table.most,
+                "rows": len(own) if table.most else 1,
                 "coin": any(len(family) > 1 for family in own),
             }
         )
     return tables
-
-
-def _public_columns(domain: Any) -> list[str]:
-    if domain.kind != "services" or domain.public is None:
-        return []
-    return list(domain.public.names)
 
 
 def _longitudinal_facts(notice: Notice, ask: Ask) -> Facts | None:
@@ -306,15 +281,23 @@ class _Writer:
         )
 
     def _asked_sentence(self, said: Facts) -> str:
-        phrase = self.texts["values"].get(said["values"]["kind"], self._other_phrase(said))
-        entries = {name: self._setting(setting) for name, setting in said["values"].items()}
+        values = {name: fact for name, fact in said["values"].items() if name != "phrases"}
+        phrase = self.texts["values"].get(values["kind"], self._other_phrase(said["values"]))
+        entries = {name: self._setting(setting) for name, setting in values.items()}
         often = "asked_often" if said["longitudinal"] else "asked_once"
         return self._sentence(often, values=phrase.format(**entries))
 
-    def _other_phrase(self, said: Facts) -> str:
-        """Return the phrase for a domain without an entry; it describes itself in English."""
-        general: str = self.texts["sentences"]["other_values"]
-        return said["values"].get("described", general) if self.language == ENGLISH else general
+    def _other_phrase(self, values: Facts) -> str:
+        """Return the phrase for a domain without an entry: its own, or else a general one.
+
+        A domain without phrases still describes itself in English.
+        """
+        phrases: Mapping[str, str] = values.get("phrases", {})
+        if self.language in phrases:
+            return phrases[self.language]
+        if self.language == ENGLISH and "described" in values:
+            return "{described}"
+        return str(self.texts["sentences"]["other_values"])
 
     def _setting(self, setting: Any) -> str:
         if isinstance(setting, str):

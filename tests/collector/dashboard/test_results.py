@@ -72,6 +72,22 @@ def test_a_long_answer_is_cut_until_everything_is_wanted():
     assert shown(rows, query="all=1")["more"] == 0
 
 
+def test_findings_of_a_search_come_first_and_most_noise_is_folded():
+    noise = [row(f"noise {number}", 20.0, significant=False) for number in range(8)]
+    part = searched([*noise, row("found", 9.0)])
+    assert [line["value"] for line in part["rows"]] == ["found", "noise 0", "noise 1", "noise 2"]
+    assert part["folded"] == "within noise: 5 more rows"
+    assert (part["all"], part["more"]) == ("9", 5)
+    everything = searched([*noise, row("found", 9.0)], query="all=1")
+    assert (len(everything["rows"]), everything["folded"]) == (9, "")
+
+
+def searched(rows, query=""):
+    content = {**released(rows), "candidates": 40}
+    (part,) = sections(content, PETS, Shown.of(QueryParams(query), PETS))["parts"]
+    return part
+
+
 def test_of_a_part_that_is_withheld_nothing_but_the_minimum_is_shown():
     hidden = {**released([]), "suppressed": True, "minimum": 5000}
     (part,) = sections(hidden, PETS, Shown.of(QueryParams(""), PETS))["parts"]

@@ -31,3 +31,9 @@ def test_what_one_false_report_does_stands_below():
     heading, text = integrity_line(notice)
     assert heading == "False reports"
     assert "One false report can add at most 1.58 people" in text
+
+
+def test_what_one_false_report_does_to_sums_and_joins_stands_there_too():
+    task = sv.Task("people", sv.Table({"age": range(4)}), 1.0)
+    _, text = integrity_line(codec.publish(task), task.moved_numbers)
+    assert "to the sum of people.age, whose values lie from 0 to 3" in text

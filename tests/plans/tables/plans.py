@@ -28,7 +28,6 @@ from sottovoce.sql.aggregates.base import MeasureTerm
 from sottovoce.sql.aggregates.count import Count
 from sottovoce.sql.aggregates.sum import Sum
 from sottovoce.sql.query import Column, Monomial, Query
-from sottovoce.sql.values import numbers_of
 
 THREE = Categories(("x", "y", "z"))
 TWO = Categories(("x", "y"))
@@ -115,7 +114,7 @@ def truth(layout: Any, rows: Any, *where: Mapping[int, Any], measured: int | Non
         for one in where
     ]
     numbers = (
-        1.0 if measured is None else numbers_of(layout.attributes(0)[measured])[rows[:, measured]]
+        1.0 if measured is None else layout.attributes(0)[measured].value_numbers[rows[:, measured]]
     )
     return sum(parts) * numbers * np.ones(len(rows))
 

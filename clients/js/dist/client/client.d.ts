@@ -6,7 +6,7 @@ import type { Accepts } from "./accepts.js";
 import type { Ledger } from "./ledger.js";
 import type { LedgerFile, TaskEntry } from "./ledger_file.js";
 import type { MakePayload } from "./message.js";
-import type { Sealing } from "./shuffled.js";
+import type { Sealing } from "./sealing.js";
 export type Notify = (reason: string) => void;
 export interface ClientOptions {
     token?: string | undefined;

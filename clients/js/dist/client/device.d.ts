@@ -3,6 +3,7 @@ import type { Accepts } from "./accepts.js";
 import type { Notify } from "./client.js";
 import type { Ledger } from "./ledger.js";
 import type { Report } from "./outbox.js";
+import type { Route } from "./route.js";
 export type Consent = (notice: Notice, text: string) => boolean | Promise<boolean>;
 export interface DeviceOptions {
     ledger: Ledger;
@@ -12,10 +13,23 @@ export interface DeviceOptions {
     accepts?: Readonly<Record<string, Accepts>>;
     notify?: Notify;
     witnesses?: readonly string[];
-    timeout?: number;
+    route?: Route;
     relay?: string;
     language?: string;
+    timeout?: number;
 }
+export declare const DEFAULTS: {
+    readonly token: undefined;
+    readonly consent: undefined;
+    readonly delay: undefined;
+    readonly accepts: {};
+    readonly notify: undefined;
+    readonly witnesses: readonly [];
+    readonly route: undefined;
+    readonly relay: undefined;
+    readonly language: "en";
+    readonly timeout: 30;
+};
 export interface Flushed {
     sent: number;
     refused: number;

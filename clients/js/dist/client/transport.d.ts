@@ -1,6 +1,6 @@
 import type { Notice } from "../tasks/notice.js";
 import type { Document, Json } from "../wire/codec.js";
-import type { Posting, Receipt } from "./outbox.js";
+import type { Receipt } from "./outbox.js";
 export declare const DEFAULT_TIMEOUT = 30;
 export interface Address {
     readonly url: string;
@@ -16,5 +16,5 @@ export interface Present {
     readonly round: Json;
 }
 export declare function fetchRound(address: Address, { name, digest }: Notice): Promise<Present>;
-export declare function send(posting: Posting, timeout: number): Promise<Receipt>;
+export declare function send(address: Address, path: readonly string[], message: string, token?: string): Promise<Receipt>;
 export declare function exchange({ url, timeout }: Address, path: readonly string[], content?: Document): Promise<Document>;

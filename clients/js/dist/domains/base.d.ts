@@ -29,6 +29,7 @@ export interface Domain {
     publicJson?(value: unknown): string;
     valueAt?(index: Whole): unknown;
     randomIndex?(rng: Rng): Index;
+    withPublicPart?(index: Index, value: unknown): Index;
 }
 export declare function randomIndex(domain: Domain, rng: Rng): Index;
 export declare function randomBelow(limit: Whole, rng: Rng): Whole;

@@ -25,7 +25,7 @@ import type { LedgerFile, TaskEntry } from "./ledger_file.js";
 import { answerOnce, keepBytes, refuseAgain, taskEntry } from "./ledger_file.js";
 import type { AddressedQuestion, MakePayload } from "./message.js";
 import { questionsFor, writeMessage } from "./message.js";
-import type { Sealing } from "./shuffled.js";
+import type { Sealing } from "./sealing.js";
 
 const UNREADABLE = "a value must be of the kind that the task asks for";
 
@@ -221,7 +221,8 @@ export class Client {
     } catch (error) {
       // A value may throw errors of its own, whose text may tell what it is.
       const isOurs = error instanceof DomainError;
-      return { index: fallback, outside: isOurs ? error.message : UNREADABLE };
+      const outside = isOurs ? error.message : UNREADABLE;
+      return { index: domain.withPublicPart?.(fallback, value) ?? fallback, outside };
     }
   }
 

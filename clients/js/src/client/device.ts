@@ -23,9 +23,11 @@ import {
   settle,
   waitingReports,
 } from "./outbox.js";
+import type { Route } from "./route.js";
+import { DirectRoute, receiptBy, ShuffledRoute } from "./route.js";
 import { checkAccepts } from "./stated_accepts.js";
 import type { Address } from "./transport.js";
-import { DEFAULT_TIMEOUT, fetchRound, fetchTask, send } from "./transport.js";
+import { DEFAULT_TIMEOUT, fetchRound, fetchTask } from "./transport.js";
 
 /** Gets the notice of a task and its statement in plain words; returns whether the owner agrees. */
 export type Consent = (notice: Notice, text: string) => boolean | Promise<boolean>;
@@ -47,13 +49,32 @@ export interface DeviceOptions {
   notify?: Notify;
   /** Further addresses at which the task and its round must be the same (default: none). */
   witnesses?: readonly string[];
-  /** How many seconds one exchange with a collector may take (default: 30). */
-  timeout?: number;
+  /**
+   * How messages travel (default: directly to the collector, and if the task is shuffled, to its
+   * first shuffler).
+   */
+  route?: Route;
   /** An address that forwards to the first shuffler, which then does not see this device. */
   relay?: string;
   /** The language of the statement, one of `LANGUAGES` (default: English). */
   language?: string;
+  /** How many seconds one exchange with a server may take (default: 30). */
+  timeout?: number;
 }
+
+/** What a device does that is told nothing but its ledger; the Python client has the same. */
+export const DEFAULTS = {
+  token: undefined,
+  consent: undefined,
+  delay: undefined,
+  accepts: {},
+  notify: undefined,
+  witnesses: [],
+  route: undefined,
+  relay: undefined,
+  language: "en",
+  timeout: DEFAULT_TIMEOUT,
+} as const satisfies Record<Exclude<keyof DeviceOptions, "ledger">, unknown>;
 
 /** How many reports arrived, were refused for good, and still wait. */
 export interface Flushed {
@@ -81,6 +102,7 @@ export class Device {
   readonly #consent: Consent | undefined;
   readonly #accepts: ReadonlyMap<string, Accepts>;
   readonly #notify: Notify | undefined;
+  readonly #route: Route | undefined;
   readonly #collector: Address;
   readonly #witnesses: readonly Address[];
   readonly #rng = new SystemRng();
@@ -88,7 +110,8 @@ export class Device {
   #timer: ReturnType<typeof setTimeout> | null | undefined;
 
   constructor(url: string, options: DeviceOptions) {
-    const { delay, timeout = DEFAULT_TIMEOUT, accepts = {}, witnesses = [], relay } = options;
+    const { delay, route, relay } = options;
+    const { accepts, witnesses, language, timeout } = withDefaults(options);
     need(
       delay === undefined || (delay >= 0 && isFinite(delay)),
       "`delay` must be a number of at least 0",
@@ -98,12 +121,13 @@ export class Device {
     this.ledger = options.ledger;
     this.delay = delay;
     this.relay = relay === undefined ? undefined : checkUrl("relay", relay);
-    this.language = checkLanguage(options.language ?? "en");
+    this.language = checkLanguage(language);
     this.#token = options.token;
     this.#consent = options.consent;
     this.#notify = options.notify;
     this.#accepts = new Map(Object.entries(accepts));
     this.#accepts.forEach(checkAccepts);
+    this.#route = route;
     this.#collector = { url: this.url, timeout };
     this.#witnesses = witnesses.map((other) => ({ url: checkUrl("witnesses", other), timeout }));
   }
@@ -117,11 +141,11 @@ export class Device {
     const hasAgreed = notice.collection?.issuer && (await this.#obtainToken(client, round));
     await client.check(round);
     if (!hasAgreed) await this.#askOwner(client, round);
-    await this.ledger.update((file) => refuseFull(file, this.url)); // before the value is drawn
+    await this.ledger.update((file) => refuseFull(file, this.#outbox)); // before the value is drawn
     const sealed = await shuffled?.sealing.answer(client, value);
     const wait = this.#uniform(shuffled?.longestWait ?? this.delay ?? DEFAULT_DELAY);
     const { message, outside } = await this.ledger.update((file) => {
-      refuseFull(file, this.url);
+      refuseFull(file, this.#outbox);
       const answer = client.respond(file, value, round, sealed);
       const token = client.token === undefined ? {} : { token: client.token };
       const address = { ...this.#addressOf(notice), task: notice.digest, round: round.number };
@@ -158,27 +182,28 @@ export class Device {
 
   /** Returns the reports that wait for the collector, and why their last attempts failed. */
   waiting(): Promise<Report[]> {
-    return this.ledger.update((file) => waitingReports(file, this.url));
+    return this.ledger.update((file) => waitingReports(file, this.#outbox));
   }
 
   /** Sends the reports that are due; with `force` all that wait. */
   async flush({ force = false } = {}): Promise<Flushed> {
-    const { ledger, url } = this;
+    const { ledger } = this;
+    const outbox = this.#outbox;
     const counts = { sent: 0, refused: 0, waiting: 0 };
-    const due = await ledger.update((file) => dueReports(file, url, ledger.clock(), force));
+    const due = await ledger.update((file) => dueReports(file, outbox, ledger.clock(), force));
     const unavailable = new Set<string>();
     for (const candidate of due) {
       if (unavailable.has(candidate.url)) continue;
       const report = await ledger.update((file) => claim(file, candidate, ledger.clock()));
       if (!report) continue;
-      const receipt = await send(report, this.#collector.timeout);
+      const receipt = await receiptBy(this.#routeBack(report), report);
       const result = this.#withWait(receipt, report.attempts);
       counts[await ledger.update((file) => settle(file, report, result, ledger.clock()))]++;
       if (result !== "sent" && "wait" in result && result.unavailable)
         unavailable.add(report.url);
     }
     await this.#schedule();
-    const waiting = await ledger.update((file) => waitingReports(file, url).length);
+    const waiting = await ledger.update((file) => waitingReports(file, outbox).length);
     return { sent: counts.sent, refused: counts.refused, waiting };
   }
 
@@ -212,10 +237,10 @@ export class Device {
    * keys and token come before the device finds out whether the round asks it.
    */
   async #openSealing(notice: Notice, round: Round) {
-    const shuffled = await import("./shuffled.js");
+    const { fetchKeys, Sealing } = await import("./sealing.js");
     const addresses = [this.#collector, ...this.#witnesses] as const;
-    const keys = await shuffled.fetchKeys(addresses, notice, round);
-    const sealing = await shuffled.Sealing.open(notice, round, keys);
+    const keys = await fetchKeys(addresses, notice, round);
+    const sealing = await Sealing.open(notice, round, keys);
     return { sealing, longestWait: this.#longestWait(notice, keys.opened) };
   }
 
@@ -241,11 +266,24 @@ export class Device {
       throw new BudgetError("the owner of this device has not agreed");
   }
 
+  /** The address under which the messages of this device are filed. */
+  get #outbox(): string {
+    return this.#route?.url ?? this.url;
+  }
+
   /** Returns where the message of a task goes. */
   #addressOf({ name, shuffle, fingerprint }: Notice) {
-    if (!shuffle) return { url: this.url, name };
-    const url = this.relay ?? shuffle.hops[0]!.url.replace(/\/+$/, "");
-    return { url, name, origin: this.url, fingerprint: base64url(fingerprint) };
+    if (!shuffle) return { url: this.#outbox, name };
+    const firstHop = this.relay ?? shuffle.hops[0]!.url.replace(/\/+$/, "");
+    const url = this.#route?.url ?? firstHop;
+    return { url, name, origin: this.#outbox, fingerprint: base64url(fingerprint) };
+  }
+
+  /** Returns the route under whose address a report was filed. */
+  #routeBack({ url, fingerprint }: Report): Route {
+    if (this.#route) return this.#route;
+    const address = { url, timeout: this.#collector.timeout };
+    return fingerprint === undefined ? new DirectRoute(address) : new ShuffledRoute(address);
   }
 
   #client(notice: Notice): Promise<Client> {
@@ -270,8 +308,10 @@ export class Device {
   }
 
   async #schedule(): Promise<void> {
-    const { ledger, url } = this;
-    const seconds = await ledger.update((file) => secondsToNext(file, url, ledger.clock()));
+    const { ledger } = this;
+    const seconds = await ledger.update((file) =>
+      secondsToNext(file, this.#outbox, ledger.clock()),
+    );
     if (this.#timer === null) return;
     clearTimeout(this.#timer);
     if (seconds === undefined) return;
@@ -280,4 +320,14 @@ export class Device {
     // In Node a waiting report does not keep the process alive.
     (this.#timer as { unref?: () => void }).unref?.();
   }
+}
+
+/** Returns the options with a default; one that is given as undefined is not given. */
+function withDefaults({
+  accepts = DEFAULTS.accepts,
+  witnesses = DEFAULTS.witnesses,
+  language = DEFAULTS.language,
+  timeout = DEFAULTS.timeout,
+}: DeviceOptions) {
+  return { accepts, witnesses, language, timeout };
 }

@@ -14,7 +14,7 @@ import {
 import type { Notice } from "../tasks/notice.js";
 import type { Document, Json } from "../wire/codec.js";
 import { isDocument, parse } from "../wire/codec.js";
-import type { Posting, Receipt } from "./outbox.js";
+import type { Receipt } from "./outbox.js";
 
 const PRIVATE = {
   cache: "no-store",
@@ -42,7 +42,7 @@ export interface PublishedTask {
 
 /** Returns the document of a task as the collector publishes it. */
 export async function fetchTask(address: Address, name: string): Promise<PublishedTask> {
-  const { text, headers } = await get(taskUrl(address.url, name), address.timeout);
+  const { text, headers } = await get(pathUrl(address.url, [name]), address.timeout);
   const etag = headers.get("ETag")?.replace(/^W\//, "").replace(/^"|"$/g, "");
   return { text, etag };
 }
@@ -55,7 +55,7 @@ export interface Present {
 
 /** Returns the state and the current round of the task with a digest. */
 export async function fetchRound(address: Address, { name, digest }: Notice): Promise<Present> {
-  const { text } = await get(`${taskUrl(address.url, name)}/round`, address.timeout);
+  const { text } = await get(pathUrl(address.url, [name, "round"]), address.timeout);
   const content = parse(text);
   const { state = null, round = null } = content;
   if (Object.keys(content).sort().join() !== "digest,round,state")
@@ -67,13 +67,17 @@ export async function fetchRound(address: Address, { name, digest }: Notice): Pr
   return { state, round };
 }
 
-/** Sends one message and returns what became of it; never throws. */
-export async function send(posting: Posting, timeout: number): Promise<Receipt> {
-  const { message, token } = posting;
+/** Posts one message to a path of tasks and returns what became of it; never throws. */
+export async function send(
+  address: Address,
+  path: readonly string[],
+  message: string,
+  token?: string,
+): Promise<Receipt> {
   const reports = [base64(unhex(message))];
   const body = JSON.stringify({ reports, ...(token && { tokens: [token] }) });
   try {
-    const response = await fetch(uploadUrl(posting), posted(body, timeout));
+    const response = await fetch(pathUrl(address.url, path), posted(body, address.timeout));
     if (response.ok) return receiptOf(await boundedText(response));
     const isBusy = response.status === 429 || response.status >= 500;
     const reason = isBusy ? "busy" : "unexpected";
@@ -81,12 +85,6 @@ export async function send(posting: Posting, timeout: number): Promise<Receipt> 
   } catch {
     return { reason: "unreachable", unavailable: true, wait: 0 };
   }
-}
-
-/** Sealed messages go to a shuffler, which knows a task by its fingerprint alone. */
-function uploadUrl({ url, name, round, fingerprint }: Posting): string {
-  if (fingerprint === undefined) return `${taskUrl(url, name)}/reports`;
-  return `${taskUrl(url, fingerprint)}/rounds/${round}/messages`;
 }
 
 function posted(body: string, timeout: number): RequestInit {
@@ -131,7 +129,7 @@ export async function exchange(
   path: readonly string[],
   content?: Document,
 ): Promise<Document> {
-  const address = `${url}/v1/tasks/${path.map(encodeURIComponent).join("/")}`;
+  const address = pathUrl(url, path);
   const request = content && posted(JSON.stringify(content), timeout);
   return parse((await get(address, timeout, request)).text);
 }
@@ -186,8 +184,8 @@ async function boundedText({ body }: Response): Promise<string> {
   return text + decoder.decode();
 }
 
-function taskUrl(url: string, name: string): string {
-  return `${url}/v1/tasks/${encodeURIComponent(name)}`;
+function pathUrl(url: string, path: readonly string[]): string {
+  return `${url}/v1/tasks/${path.map(encodeURIComponent).join("/")}`;
 }
 
 function base64(bytes: Uint8Array): string {

@@ -53,6 +53,11 @@ export interface Domain {
   valueAt?(index: Whole): unknown;
   /** Returns a random index, if it is not just a whole number below the size. */
   randomIndex?(rng: Rng): Index;
+  /**
+   * Returns an index with the public part of a value that may lie outside of the domain, or as it
+   * is if that part is impossible: what is sent in clear follows from the public columns alone.
+   */
+  withPublicPart?(index: Index, value: unknown): Index;
 }
 
 /** Returns a random index, which says nothing about anybody: what a rehearsal sends. */

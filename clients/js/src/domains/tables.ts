@@ -7,7 +7,7 @@ import { need, ParameterError } from "../errors.js";
 import type { Json } from "../wire/codec.js";
 import type { Whole } from "../wire/fields.js";
 import { list, readFields, text } from "../wire/fields.js";
-import type { Domain } from "./base.js";
+import type { Domain, PersonTables } from "./base.js";
 import { narrow, randomIndex } from "./base.js";
 import { entriesOf } from "./records.js";
 
@@ -67,6 +67,18 @@ export function read(document: Json): Domain {
       const entries = publicColumns.names.map((name, i) => [name, values[i]]);
       return person(indices, Object.fromEntries(entries));
     },
+    withPublicPart(index, value) {
+      try {
+        const records = names.length === 1 ? { [names[0]!]: value } : value;
+        const entries = publicColumns.names.map((name) => {
+          const [table, column] = name.split(".") as [string, string];
+          return [name, (records as Record<string, Values>)[table]![column]];
+        });
+        return person((index as PersonTables).tables as unknown[], Object.fromEntries(entries));
+      } catch {
+        return index;
+      }
+    },
   };
 }
 
@@ -112,7 +124,7 @@ function longestPublicPart({ names, attributes }: Columns): number {
   need(attributes.every(isColumn), COLUMN_RULE);
   const lengths = names.map((name, i) => longestJson(name, attributes[i]!));
   const bytes = lengths.reduce((total, length) => total + length, 0);
-  need(bytes <= MAX_PUBLIC, `public columns take at most ${MAX_PUBLIC} bytes together`);
+  need(bytes <= MAX_PUBLIC, `\`public\` columns must take at most ${MAX_PUBLIC} bytes together`);
   return bytes;
 }
 

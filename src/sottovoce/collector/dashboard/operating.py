@@ -163,7 +163,7 @@ def _checked(text: str, *, toml: bool) -> Facts:
         "name": task.name,
         "digest": notice.digest,
         "statement": statement.lines(notice),
-        "integrity": statement.integrity_line(notice),
+        "integrity": statement.integrity_line(notice, task.moved_numbers),
         "users": formatting.count(check.users),
         "advice": str(check.advice),
         "concerns": check.concerns,

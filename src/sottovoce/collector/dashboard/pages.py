@@ -165,7 +165,7 @@ class Pages:
             "sandbox": published.collection.sandbox,
             "concerns": published.concerns,
             "statement": statement.lines(notice),
-            "integrity": statement.integrity_line(notice),
+            "integrity": statement.integrity_line(notice, task.moved_numbers),
             "implausible": integrity.banner(self._api.collector.integrity(published)),
             "wanted": wanted,
             "choices": wanted.choices(task.plan),

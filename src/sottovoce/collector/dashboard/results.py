@@ -8,6 +8,7 @@ from urllib.parse import quote
 from starlette.datastructures import QueryParams
 
 from sottovoce.answers.attacked import COLUMNS, sentence
+from sottovoce.answers.folding import FoldedRows, fold
 from sottovoce.collector.dashboard import details, formatting, svg
 from sottovoce.collector.published import Published
 from sottovoce.collector.release import AnswerOptions, bins_of, fakes_of, level_of
@@ -177,7 +178,8 @@ def _section(
     long = counted and domain is not None and domain.binnable and domain.size > MOST_ROWS
     binned = long and wanted.options.bins is not None
     rows = _ordered(part["rows"], domain, wanted.everything or binned) if counted else part["rows"]
-    shown = rows[: _ALL_ROWS if wanted.everything else MOST_ROWS]
+    folded = FoldedRows(rows) if wanted.everything else fold(rows, part)
+    shown = folded.rows[: _ALL_ROWS if wanted.everything else MOST_ROWS]
     write = _counted if counted else _measured
     attacked = sentence(part["fakes"]) if "fakes" in part else ""
     robust = any("robust_to" in row for row in rows)
@@ -200,6 +202,7 @@ def _section(
         if counted
         else 0,
         "more": len(rows) - len(shown),
+        "folded": folded.remark,
         "all": formatting.count(len(rows)),
         "figures": [_measured(row, part) for row in part.get("measures", ())],
         "facts": _facts(part),

@@ -3,6 +3,9 @@
 Below them stands what only the operator needs: what one false report can do.
 """
 
+from collections.abc import Sequence
+
+from sottovoce.tasks.moved_number import MovedNumber
 from sottovoce.tasks.notice import Notice
 from sottovoce.wire import integrity, statement
 
@@ -17,6 +20,9 @@ def lines(notice: Notice) -> list[Line]:
     return [(headings[topic], text) for topic, text in texts.items() if text]
 
 
-def integrity_line(notice: Notice) -> Line:
-    """Return the statement of integrity with its heading."""
-    return integrity.TEXTS["heading"], " ".join(integrity.sentences(notice))
+def integrity_line(notice: Notice, moved: Sequence[MovedNumber] = ()) -> Line:
+    """Return the statement of integrity with its heading.
+
+    ``moved`` are the numbers that the plan of the task states.
+    """
+    return integrity.TEXTS["heading"], " ".join(integrity.sentences(notice, moved))

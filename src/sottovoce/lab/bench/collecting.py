@@ -18,13 +18,15 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 
 import numpy as np
 
 from sottovoce.arrays import Bytes
 from sottovoce.lab import crowd
+from sottovoce.lab.bench.growth import exponent
 from sottovoce.lab.bench.load import Load, load, post
+from sottovoce.lab.bench.processor import processor_seconds
 from sottovoce.lab.bench.row import BenchmarkRow, Goal
 from sottovoce.lab.bench.timing import scaled
 from sottovoce.lab.seeded import SeededRng
@@ -37,6 +39,8 @@ REPORTS = {1: 8_000, 10: 100_000, 1_000: 300_000}  # messages per request: messa
 CONNECTIONS = {1: 256, 10: 256, 1_000: 16}  # so that a few thousand messages are under way
 MANY = 1_000_000
 TURNS = 5
+WORKERS = (1, 2)
+SIZE_FOR_WORKERS = 10  # messages per request
 GROUP = 1_000  # rows in one transaction of the bare writer
 SHARE = 0.6
 
@@ -49,6 +53,7 @@ def rows(scale: float) -> Iterator[BenchmarkRow]:
     with _process("-m", "sottovoce.lab.bench.bare") as (bare, _):
         for size, usual in REPORTS.items():
             yield from _race(size, max(size, scaled(usual, scale)), int(bare))
+    yield from _by_workers(scaled(REPORTS[SIZE_FOR_WORKERS], scale))
     yield from _memory(scaled(MANY, scale))
 
 
@@ -88,6 +93,37 @@ def _race(size: int, count: int, bare: int) -> Iterator[BenchmarkRow]:
     yield BenchmarkRow(
         "collecting", f"{many}: 99 % of requests within", 1000 * best["ours"].percentile(99), "ms"
     )
+
+
+def _by_workers(count: int) -> Iterator[BenchmarkRow]:
+    """Yield reports per second of processor time with more and more workers, and the growth.
+
+    The time of all processes counts.  If workers cost nothing the exponent is 0.
+    """
+    seconds = []
+    for workers in WORKERS:
+        seconds.append(min(_processor_seconds(workers, count, turn) for turn in range(TURNS)))
+        many = f"{workers} worker{'s' if workers > 1 else ''}"
+        name = f"{SIZE_FOR_WORKERS:,} per request: reports per CPU second, {many}"
+        speed = count / seconds[-1]
+        ratio = seconds[0] / seconds[-1]
+        yield BenchmarkRow("collecting", name, speed, "reports/s", "1 worker", ratio)
+    slope = exponent(WORKERS, seconds)
+    span = f"{min(WORKERS)} to {max(WORKERS)}"
+    yield BenchmarkRow("collecting", "CPU time of reports, in workers", slope, "exponent", span)
+
+
+def _processor_seconds(workers: int, count: int, turn: int) -> float:
+    """Return the processor time of a fresh collector for so many reports."""
+    sent = requests(messages(count, seed=[workers, turn]), SIZE_FOR_WORKERS)
+    warm = requests(messages(GROUP, seed=[workers, turn, 1]), SIZE_FOR_WORKERS)
+    with _served(workers) as (port, process, _):
+        sleep(2 * workers)  # until all of them accept connections
+        load(port, warm, CONNECTIONS[SIZE_FOR_WORKERS])
+        before = processor_seconds(process.pid)
+        load(port, sent, CONNECTIONS[SIZE_FOR_WORKERS])
+        sleep(1.0)  # report ids are merged behind the reports
+        return max(processor_seconds(process.pid) - before, 1 / os.sysconf("SC_CLK_TCK"))
 
 
 def _memory(count: int) -> Iterator[BenchmarkRow]:
@@ -181,14 +217,15 @@ def _values(ids: Bytes) -> Iterator[tuple[bytes]]:
 
 
 @contextmanager
-def _served() -> "Iterator[tuple[int, subprocess.Popen[str], Path]]":
+def _served(workers: int = 1) -> "Iterator[tuple[int, subprocess.Popen[str], Path]]":
     """Yield port, process and folder of a real collector with the task of this topic."""
     with tempfile.TemporaryDirectory() as folder:
         task = Path(folder) / "task.json"
         data = Path(folder) / "data"
         task.write_text(codec.canonical(codec.document(TASK)), encoding="utf-8")
         _command("task", "create", str(task), "--data", str(data))
-        options = ("serve", "--data", str(data), "--port", "0", "--rate", "0", "--json")
+        options = ["serve", "--data", str(data), "--port", "0", "--rate", "0", "--json"]
+        options += ["--workers", str(workers)]
         with _process("-m", "sottovoce", *options) as (line, process):
             url = json.loads(line)["url"]
             urllib.request.urlopen(f"{url}/readyz", timeout=10).close()

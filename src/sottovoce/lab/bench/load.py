@@ -1,4 +1,7 @@
-"""A load generator: many connections, each sending its next request after an answer."""
+"""A load generator: many connections, each sending its next request after an answer.
+
+As a device does, it waits and sends the same bytes again where a server is busy and says when.
+"""
 
 import asyncio
 import time
@@ -13,6 +16,8 @@ from sottovoce.errors import UnavailableError
 
 _BREAK = b"\r\n\r\n"
 _LENGTH = b"content-length: "
+_WAIT = b"retry-after: "
+_BUSY = (b"429", b"503")
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +33,7 @@ class Load:
 
 
 def load(port: int, requests: Sequence[bytes], connections: int) -> Load:
-    """Send requests to this machine and return how it went; every answer must be a success."""
+    """Send requests to this machine and return how it went; in the end every one must succeed."""
     import uvloop
 
     return uvloop.run(_run(port, requests, connections))
@@ -47,13 +52,18 @@ async def _run(port: int, requests: Sequence[bytes], connections: int) -> Load:
     latencies = np.zeros(len(requests))
     count = iter(range(len(requests)))
     started = time.perf_counter()
-    ends = []
-    for _ in range(min(connections, len(requests))):
-        _, line = await loop.create_connection(
-            lambda: _Line(waiting, count, latencies), "127.0.0.1", port
-        )
-        ends.append(line.done)
-    await asyncio.gather(*ends)
+    lines = []
+    try:
+        for _ in range(min(connections, len(requests))):
+            _, line = await loop.create_connection(
+                lambda: _Line(waiting, count, latencies), "127.0.0.1", port
+            )
+            lines.append(line)
+        await asyncio.gather(*(line.done for line in lines))
+    finally:
+        for line in lines:
+            line.close()
+        await asyncio.sleep(0)  # until they are closed: a loop with open connections does not end
     return Load(time.perf_counter() - started, latencies)
 
 
@@ -62,7 +72,7 @@ class _Line(asyncio.Protocol):
 
     def __init__(self, waiting: Iterator[bytes], count: Iterator[int], latencies: Floats) -> None:
         self._waiting, self._count, self._latencies = waiting, count, latencies
-        self._got, self._sent = b"", 0.0
+        self._got, self._sent, self._request = b"", 0.0, b""
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -75,19 +85,28 @@ class _Line(asyncio.Protocol):
             self.done.set_result(None)
             self._transport.close()
             return
-        self._got = b""
+        self._request = request
         self._sent = time.perf_counter()
-        self._transport.write(request)
+        self._send()
+
+    def _send(self) -> None:
+        self._got = b""
+        if not self.done.done():
+            self._transport.write(self._request)
 
     def data_received(self, data: bytes) -> None:
         self._got += data
         head, found, body = self._got.partition(_BREAK)
         if not found:
             return
-        start = head.lower().index(_LENGTH) + len(_LENGTH)
-        if len(body) < int(head[start:].split(b"\r")[0]):
+        head = head.lower()
+        if len(body) < _number(head, _LENGTH):
             return
-        if not self._got.startswith(b"HTTP/1.1 200"):
+        status = head.split(b" ", 2)[1]
+        if status in _BUSY and _WAIT in head:
+            asyncio.get_running_loop().call_later(_number(head, _WAIT), self._send)
+            return
+        if status != b"200":
             self._fail("a request under load was refused")
             return
         self._latencies[next(self._count)] = time.perf_counter() - self._sent
@@ -96,6 +115,18 @@ class _Line(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._fail("a connection under load was closed")
 
+    def close(self) -> None:
+        """Close the connection, whatever is under way."""
+        if not self.done.done():
+            self.done.cancel()
+        self._transport.abort()
+
     def _fail(self, reason: str) -> None:
         if not self.done.done():
             self.done.set_exception(UnavailableError(reason))
+
+
+def _number(head: bytes, name: bytes) -> int:
+    """Return the number that a header has."""
+    start = head.index(name) + len(name)
+    return int(head[start:].split(b"\r")[0])

@@ -101,21 +101,27 @@ def _row(cells: list[str]) -> str:
 _HEAD = """# The mean of a number
 
 Printed by `python -m sottovoce.lab.experiments.means`.
-The largest variance of a report, over all numbers of [-1, 1] on a fine grid, computed from the exact
-law of each mechanism (no sampling).  The variance of a mean of n people is this over n, and the spread
+The largest variance of a report, over all numbers of [-1, 1] on a fine grid, computed from the \
+exact
+law of each mechanism (no sampling).  The variance of a mean of n people is this over n, and \
+the spread
 of what they hold.  *Wide Piecewise*, `sv.Mean(low, high, "wide_piecewise")`, is Piecewise
 with the best window; *wide hybrid*, `"wide_hybrid"`, mixes such a window with Duchi's mechanism.
 
-| epsilon | Duchi | Piecewise | hybrid | wide Piecewise | wide hybrid | wide P. to P. | wide P. to hybrid | wide hybrid to hybrid |
-|---:|---:|---:|---:|---:|---:|---:|---:|---:|"""  # noqa: E501
+| epsilon | Duchi | Piecewise | hybrid | wide Piecewise | wide hybrid \
+| wide P. to P. | wide P. to hybrid | wide hybrid to hybrid |
+|---:|---:|---:|---:|---:|---:|---:|---:|---:|"""
 
 _SHAPES = """
 The windows, of 4,096 cells; the most that one false report adds to the sum of all numbers; and the
-variance averaged over numbers that are spread evenly.  The variances of the hybrids are the same for
-all numbers, except where they are Duchi's mechanism; Piecewise errs least in the middle of the range.
+variance averaged over numbers that are spread evenly.  The variances of the hybrids are the \
+same for
+all numbers, except where they are Duchi's mechanism; Piecewise errs least in the middle \
+of the range.
 
-| epsilon | window: published | wide P. | wide hybrid | influence: hybrid | wide hybrid | average: Piecewise | hybrid | wide P. | wide hybrid |
-|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"""  # noqa: E501
+| epsilon | window: published | wide P. | wide hybrid | influence: hybrid | wide hybrid \
+| average: Piecewise | hybrid | wide P. | wide hybrid |
+|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"""
 
 if __name__ == "__main__":
     print(page(), end="")

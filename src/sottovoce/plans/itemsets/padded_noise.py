@@ -51,6 +51,7 @@ class JoinedNoise(Noise):
     cells: Ints
 
     complete = False
+    has_sums = False
 
     def picked(self, indices: Ints) -> "JoinedNoise":
         return JoinedNoise(self.parts, self.cells[indices])

@@ -11,7 +11,6 @@ import numpy as np
 from sottovoce.arrays import Floats
 from sottovoce.core.influence import Exposure
 from sottovoce.domains.base import Domain
-from sottovoce.domains.buckets import Buckets
 from sottovoce.plans.tables.covariance import Covariances, totals_of
 from sottovoce.plans.tables.demand import Groups, Row
 from sottovoce.plans.tables.explain import facts_of
@@ -25,7 +24,6 @@ from sottovoce.sql.aggregates.base import Aggregate
 from sottovoce.sql.dates import DAY
 from sottovoce.sql.evaluate import Values, met
 from sottovoce.sql.query import EVERYBODY, Column, GroupBy, Query
-from sottovoce.sql.values import numbers_of
 
 
 def combine(parts: tuple[EngineRows, ...], source: Source) -> Result:
@@ -172,7 +170,7 @@ class _Header:
     def labels(self) -> list[Sequence[str]]:
         """Return the names of the groups of every item of GROUP BY; none for a public one."""
         return [
-            grouping.labels or (() if grouping.public else labels_of(self.kind(grouping.column)))
+            grouping.labels or (() if grouping.public else self.kind(grouping.column).labels)
             for grouping in self.query.group_by
         ]
 
@@ -199,9 +197,7 @@ class _Header:
         grouping = self.query.group_by[index]
         if grouping.public and not grouping.labels:
             kind = self.kind(grouping.column)
-            if isinstance(kind, Buckets):
-                return lambda row: kind.labels.index(row.labels[index])
-            return lambda row: float(row.labels[index]) if kind.ordered else row.labels[index]
+            return lambda row: kind.public_rank(row.labels[index])
         ranks = {label: rank for rank, label in enumerate(self.labels[index])}
         return lambda row: ranks.get(row.labels[index], len(ranks))
 
@@ -238,24 +234,8 @@ def _notices(query: Query, missing: int, rows: Sequence[ResultRow]) -> list[str]
 def public_group_label(grouping: GroupBy, kind: Domain, value: Any) -> str:
     """Return the name of a public group: of its class, or of its value."""
     if grouping.classes is None:
-        return public_label(kind, value)
+        return kind.public_label(value)
     return "NULL" if int(value) == NO_CLASS else grouping.labels[int(value)]
-
-
-def public_label(kind: Domain, value: Any) -> str:
-    """Return the name of a public value: whole numbers without a point."""
-    if not kind.ordered:
-        return str(value)
-    if isinstance(kind, Buckets):
-        return kind.labels[int(kind.indices([float(value)])[0])]
-    number = float(value)
-    return str(int(number)) if number.is_integer() else repr(number)
-
-
-def labels_of(kind: Domain) -> Sequence[str]:
-    """Return the names of a column's values."""
-    labels = getattr(kind, "labels", None)
-    return labels if labels is not None else [f"{number:.6g}" for number in numbers_of(kind)]
 
 
 def _compared(figure: Figure) -> Values:

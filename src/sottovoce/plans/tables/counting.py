@@ -1,7 +1,8 @@
 """How many people hold each value of a column, all values at once: the sums of reports are decoded
 once.
 
-Totals and squares come from the decoded votes of every layer (``decoding``).
+Totals and squares come from the decoded votes of every layer (``decoding``), one layer after
+another: what is collected bounds how many tallies are in memory together.
 
 Source: docs/affine-response.md; Xu 2020, section 3.
 """

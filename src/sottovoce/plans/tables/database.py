@@ -13,7 +13,6 @@ from sottovoce.answers.answers import Answers
 from sottovoce.answers.guarantee import Guarantee, ShuffledReports
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.noise import StatedNoise
-from sottovoce.plans.tables.combine import labels_of
 from sottovoce.plans.tables.counting import counts
 from sottovoce.plans.tables.explain import facts_of, schema_of
 from sottovoce.plans.tables.layout import Layout
@@ -202,7 +201,7 @@ class _ColumnCounts(Mapping[str, Answer]):
         noise = StatedNoise(totals.variances)
         users = self._collected.users(0)
         estimate = Estimate(totals.totals, noise, users, layout.epsilon, law=totals.influence)
-        labels = tuple(labels_of(layout.attributes(column.table)[column.index]))
+        labels = layout.attributes(column.table)[column.index].labels
         return Answer(name, labels, estimate, layout.name, shuffled=self._shuffled)
 
     def __iter__(self) -> Iterator[str]:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from sottovoce.domains.base import Domain
-from sottovoce.domains.dates import Dates
 from sottovoce.domains.tables import Tables
 from sottovoce.plans.tables.demand import Number, Row
 from sottovoce.plans.tables.influence import NumberInfluence
@@ -22,7 +21,6 @@ from sottovoce.plans.tables.weigh import alternatives
 from sottovoce.sql.query import EVERYBODY
 
 MOVED = "one false report moves this by at most"
-MAX_LABELS = 8  # that SHOW TABLES lists
 MANY_TABLES = 3  # from here on a join is hardly ever precise
 
 
@@ -96,19 +94,13 @@ def schema_of(tables: Tables, name: str) -> dict[str, Any]:
 
 
 def _column(table: str, name: str, kind: Domain, visibility: str) -> dict[str, Any]:
-    if isinstance(kind, Dates):
-        values = f"{kind.first} to {kind.last}"
-        return {
-            "table": table,
-            "column": name,
-            "is": visibility,
-            "values": values,
-            "count": kind.size,
-        }
-    labels = getattr(kind, "labels", ()) if not kind.ordered else ()
-    shown = ", ".join(labels[:MAX_LABELS]) + (", ..." if len(labels) > MAX_LABELS else "")
-    values = shown or "{:g} to {:g}".format(*kind.bounds)
-    return {"table": table, "column": name, "is": visibility, "values": values, "count": kind.size}
+    return {
+        "table": table,
+        "column": name,
+        "is": visibility,
+        "values": kind.values_in_short,
+        "count": kind.size,
+    }
 
 
 def _table(plan: QueryPlan, table: int) -> dict[str, Any]:

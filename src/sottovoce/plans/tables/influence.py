@@ -33,7 +33,6 @@ from sottovoce.plans.tables.layout import Axis, Factor, Slot
 from sottovoce.plans.tables.scoring import layer_means, layer_terms
 from sottovoce.plans.tables.weigh import Candidate
 from sottovoce.sql.query import EVERYBODY
-from sottovoce.sql.values import numbers_of
 
 MAX_LISTED = 1 << 14  # cells of a layer whose coefficients are sorted
 _REFINED = 64  # layers whose coefficients are sorted, the worst first
@@ -55,6 +54,11 @@ class ScoreSpan:
         ends = (self.low, self.high)
         corners = [own * others for own in ends for others in (other.low, other.high)]
         return ScoreSpan(min(corners), max(corners))
+
+    @property
+    def magnitude(self) -> float:
+        """Return the largest distance from 0."""
+        return max(abs(self.low), abs(self.high))
 
     @property
     def influence(self) -> Influence:
@@ -107,7 +111,7 @@ def _product_span(candidate: Candidate, term: ScoreProduct, coins_checked: bool)
     span = reduce(ScoreSpan.times, spans, ScoreSpan(term.weight, term.weight))
     if term.times is not None:
         kind = layout.tables.public_kinds[layout.tables.public_names.index(term.times.name)]
-        factors = term.times.of(numbers_of(kind))
+        factors = term.times.of(kind.value_numbers)
         span = span.times(ScoreSpan(float(factors.min()), float(factors.max())))
     if term.public == EVERYBODY:
         return span

@@ -20,7 +20,6 @@ import numpy as np
 
 from sottovoce.arrays import Bools, Floats
 from sottovoce.domains.base import Domain
-from sottovoce.domains.categories import Categories
 from sottovoce.domains.tables import Tables
 from sottovoce.encodings.cell import Cell
 from sottovoce.errors import ParameterError
@@ -291,7 +290,7 @@ class Layout:
     def tree(self, table: int, column: int, *, doubled: bool = False) -> Hierarchy:
         """Return the tree of a column."""
         kind = self.attributes(table)[column]
-        return Hierarchy(kind.size, self.fanout, isinstance(kind, Categories), doubled)
+        return Hierarchy(kind.size, self.fanout, not kind.has_ranges, doubled)
 
     def all_levels(self, table: int) -> list[range]:
         """Return the levels of the trees of all columns."""

@@ -36,7 +36,6 @@ from sottovoce.plans.tables.scoring import layer_means
 from sottovoce.plans.tables.source import Source
 from sottovoce.plans.tables.weigh import Candidate
 from sottovoce.sql.query import EVERYBODY
-from sottovoce.sql.values import numbers_of
 
 EVEN = 0.5  # assumed probability that a drawn record counts
 
@@ -188,7 +187,7 @@ class Prediction:
 
     def _public_numbers(self, times: PublicPower) -> Floats:
         tables = self.candidate.demand.layout.tables
-        return numbers_of(tables.public_kinds[tables.public_names.index(times.name)])
+        return tables.public_kinds[tables.public_names.index(times.name)].value_numbers
 
 
 def predict(candidates: tuple[Candidate, ...], source: Source) -> tuple[Prediction, ...]:

@@ -28,8 +28,6 @@ import numpy as np
 
 from sottovoce.arrays import Floats, Ints
 from sottovoce.domains.base import Domain
-from sottovoce.domains.buckets import Buckets
-from sottovoce.domains.categories import Categories
 from sottovoce.plans.tables.decoding import MAX_CELLS, MAX_TABLE, table_size
 from sottovoce.plans.tables.demand import PublicPower, Row, ScoreColumn, ScoreProduct, ScoreTotal
 from sottovoce.plans.tables.scoring import Scoring
@@ -49,7 +47,6 @@ from sottovoce.plans.tables.sql_tree import (
     total_of,
 )
 from sottovoce.sql.query import EVERYBODY, AllOf, AnyOf, Compared, GroupBy, Listed, Not, Public
-from sottovoce.sql.values import numbers_of
 
 MAX_SCORES = 1 << 25  # scores of rows that are kept in memory together
 # Targets that are decoded where their cells are more than that, so many people that the law of the
@@ -424,10 +421,10 @@ class _Writer:
         plain = self._public_column(name)
         if group.classes is not None:
             return _public_class(plain, kind, group.classes)
-        if not isinstance(kind, Buckets):
+        if not kind.grouped_by_interval:
             return plain
         # The bucket of a number is how many inner edges are at or below it.
-        middles = numbers_of(kind).tolist()
+        middles = kind.value_numbers.tolist()
         case = exp().Case()
         for edge, middle in zip(kind.edges[1:-1].tolist(), middles[:-1], strict=True):
             below = exp().LT(this=plain.copy(), expression=double(edge))
@@ -444,11 +441,10 @@ def _public_class(plain: Any, kind: Domain, classes: Ints) -> Any:
     Values of one class that follow each other are compared with the last of them, unless there are
     so many of these runs that lists of values are shorter.
     """
-    labels = getattr(kind, "labels", None)
-    values = numbers_of(kind).tolist() if labels is None else list(labels)
+    values = kind.labels
     ends = np.append(np.flatnonzero(np.diff(classes)), len(classes) - 1)
     case = exp().Case()
-    if isinstance(kind, Categories) or len(ends) > 2 * len(set(classes.tolist())):
+    if not kind.has_ranges or len(ends) > 2 * len(set(classes.tolist())):
         for number_of_class in dict.fromkeys(classes.tolist()):
             members = [
                 literal(values[index]) for index in np.flatnonzero(classes == number_of_class)

@@ -8,7 +8,6 @@ from typing import Any
 
 from sottovoce.core.settings import entries, wholes
 from sottovoce.domains.base import Domain
-from sottovoce.domains.categories import Categories
 from sottovoce.domains.listed import domain_of
 from sottovoce.domains.lists import Lists
 from sottovoce.domains.records import Records
@@ -19,6 +18,7 @@ from sottovoce.plans.tables.fanout import best_fanout
 from sottovoce.plans.tables.layout import Layout
 from sottovoce.tasks.advice import Advice
 from sottovoce.tasks.collected import Collected
+from sottovoce.tasks.moved_number import MovedNumber
 from sottovoce.tasks.round import Round
 
 MAX_FANOUT = 1024
@@ -58,6 +58,11 @@ class TablePlan:
             f"{share:.3g} for each: joins of three tables and more are hardly ever precise. "
             "Collect what is asked together in one table.",
         )
+
+    def moved_numbers(self, epsilon: float, *, coins_checked: bool) -> tuple[MovedNumber, ...]:
+        from sottovoce.plans.tables.moved_numbers import moved_numbers
+
+        return moved_numbers(self.layout(epsilon), coins_checked=coins_checked)
 
     def settle(
         self, domain: Tables, rows: tuple[int, ...], fanout: int | str, weighing: "Weighing"
@@ -179,4 +184,4 @@ def _longest(domain: Tables) -> int:
     kinds = [
         kind for table in range(len(domain.names)) for kind in domain.records(table).attributes
     ]
-    return max((kind.size for kind in kinds if not isinstance(kind, Categories)), default=2)
+    return max((kind.size for kind in kinds if kind.has_ranges), default=2)

@@ -28,7 +28,6 @@ from typing import Any
 import numpy as np
 
 from sottovoce.arrays import Bools, Floats
-from sottovoce.domains.categories import Categories
 from sottovoce.errors import ParameterError
 from sottovoce.plans.tables.coefficients import Target, target_parts
 from sottovoce.plans.tables.demand import Demand, Number, Row, TargetSum, WeightedTarget
@@ -143,7 +142,7 @@ def _balanced_wishes(layout: Layout, factor: Factor) -> list["_Wish"]:
     of columns.  The weight of a wish is its entry of ``_Tolerances``.
     """
     kinds = layout.attributes(factor.table)
-    ordered = [column for column, kind in enumerate(kinds) if not isinstance(kind, Categories)]
+    ordered = [column for column, kind in enumerate(kinds) if kind.has_ranges]
     single = {column: _one_value(kind.size) for column, kind in enumerate(kinds)}
     ranges = {column: _some_values(kinds[column].size) for column in ordered}
     usual = single | ranges

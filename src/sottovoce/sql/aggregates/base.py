@@ -15,7 +15,7 @@ from functools import cache
 from importlib import import_module
 from math import inf, isnan, sqrt
 from pkgutil import iter_modules
-from typing import ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -23,10 +23,12 @@ from sottovoce.arrays import Floats
 from sottovoce.domains.base import Domain
 from sottovoce.maths.fieller import RatioLaw, fieller
 from sottovoce.sql.query import Column, Monomial
-from sottovoce.sql.values import numbers_of
 
-# (*), a condition, a sum of columns, one column, one private column, or that and a share
-Argument = Literal["star", "condition", "columns", "column", "ordered", "share"]
+if TYPE_CHECKING:
+    from sottovoce.sql.aggregates.call import Call
+
+# (*), a condition, a sum of columns, one column, or one column with the order of its values
+Argument = Literal["star", "condition", "columns", "column", "ordered"]
 
 _PACKAGE = "sottovoce.sql.aggregates"
 STABLE = 3.0  # standard errors by which something that is divided by must exceed 0
@@ -69,7 +71,7 @@ class MeasureTerm:
 
     def of_column(self, kind: Domain) -> Floats:
         """Return the number of every value of the column, whose domain is given."""
-        return self.numbers(np.zeros(0) if self.function is not None else numbers_of(kind))
+        return self.numbers(np.zeros(0) if self.function is not None else kind.value_numbers)
 
     def numbers(self, plain: Floats) -> Floats:
         """Return the number of every value of the column; ``plain`` are those without a function.
@@ -135,9 +137,20 @@ class Aggregate(ABC):
         tuple[str, ...]
     ]  # the first is also the number's name unless AS gives another
     argument: ClassVar[Argument] = "columns"
+    constant_count: ClassVar[int] = 0  # how many numbers follow the argument
     formula: ClassVar[str]  # what EXPLAIN says the number is made of
     separate: ClassVar[bool] = False  # whether moments are used one by one: covariances are not
     notice: ClassVar[str] = ""  # what every reader of the number should know
+
+    @classmethod
+    def read(cls, call: "Call") -> "Aggregate":
+        """Return what one call of this aggregate asks for."""
+        if cls.argument == "star":
+            return cls(counted=call.counted_star())
+        if cls.argument == "condition":
+            return cls(counted=call.counted_condition())
+        measure = (call.column(),) if cls.argument == "column" else call.columns()
+        return cls(measure=measure, counted=call.counted())
 
     @property
     def dated(self) -> bool:

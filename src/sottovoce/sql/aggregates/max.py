@@ -22,7 +22,8 @@ class Max(Quantile):
     """The largest value, as far as reports can tell."""
 
     sql_names = ("MAX",)
-    argument = "ordered"
+    constant_count = 0
+    extreme_share = 1.0
     formula = "the last value beyond which records are counted"
     notice = (
         "MIN and MAX: a few people at the ends of a column cannot be seen, so the interval reaches "

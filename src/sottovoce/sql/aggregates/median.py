@@ -7,4 +7,4 @@ class Median(Quantile):
     """The value in the middle."""
 
     sql_names = ("MEDIAN",)
-    argument = "ordered"
+    constant_count = 0

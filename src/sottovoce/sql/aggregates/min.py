@@ -10,6 +10,7 @@ class Min(Max):
     """The smallest value, as far as reports can tell."""
 
     sql_names = ("MIN",)
+    extreme_share = 0.0
     formula = "the first value before which records are counted"
 
     @property

@@ -17,7 +17,7 @@ Source: Woodruff 1952.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import nan, sqrt
 from typing import ClassVar
@@ -33,33 +33,15 @@ from sottovoce.sql.aggregates.base import (
     MeasureTerm,
     Moment,
     ValueFunction,
+    aggregates,
 )
-from sottovoce.sql.query import AllOf, Column, Compared, Monomial
+from sottovoce.sql.aggregates.call import Call, PublicValues
 
 MAX_POINTS = 128
-MOST_POINTS = 1000  # values of a public column
 STEP_ERROR = 1 / sqrt(12)  # of a number that is only known to lie in a step of width 1
 
 
 ROUNDING = 1e-6  # T of a public column is a whole number less a share, so less than this is 0
-
-
-@dataclass(frozen=True, eq=False)
-class PublicValues:
-    """A public column whose quantile is asked for: its values in ascending order, as conditions
-    name them, and the conditions that records meet.
-    """
-
-    column: Column
-    values: tuple[str | float, ...]
-    where: tuple[Monomial, ...]
-
-    def among(self, chosen: Bools) -> tuple[Monomial, ...]:
-        """Return the conditions together with that of a range of the values."""
-        indices = np.flatnonzero(chosen)
-        first, last = self.values[indices[0]], self.values[indices[-1]]
-        inside = (Compared(self.column, ">=", first), Compared(self.column, "<=", last))
-        return tuple(replace(each, public=AllOf((each.public, *inside))) for each in self.where)
 
 
 @dataclass(frozen=True)
@@ -83,9 +65,39 @@ class Quantile(Aggregate):
         "PERCENTILE_DISC",
         "APPROX_QUANTILE",
     )
-    argument: ClassVar[Argument] = "share"
+    argument: ClassVar[Argument] = "ordered"
+    constant_count: ClassVar[int] = 1
     separate: ClassVar[bool] = True
+    extreme_share: ClassVar[float | None] = None  # of the aggregate of an end of the order
     formula: ClassVar[str] = "where count up to a value crosses its share of the count"
+
+    @classmethod
+    def read(cls, call: Call) -> Aggregate:
+        share = call.constants[0] if call.constants else 0.5
+        if not 0 <= share <= 1:
+            call.refuse("share", argument=1)
+        values = call.ordered_values()
+        kind = cls
+        if values.public is None and cls.notice:
+            call.notice(cls.notice)
+        if values.public is not None and call.constants:
+            kind = cls._of_share(share)
+        return kind(
+            measure=(values.term,),
+            counted=values.counted,
+            share=share,
+            of_dates=values.of_dates,
+            numbers=values.numbers,
+            public=values.public,
+        )
+
+    @classmethod
+    def _of_share(cls, share: float) -> "type[Quantile]":
+        """Return the aggregate of a share: at the ends of the order those have their own."""
+        for kind in aggregates().values():
+            if issubclass(kind, Quantile) and kind.extreme_share == share:
+                return kind
+        return cls
 
     @property
     def dated(self) -> bool:

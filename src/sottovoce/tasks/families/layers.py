@@ -59,7 +59,9 @@ class Layers(Family, kind="layers"):
         self._grid.check()
         used = {self._serving(key) for key in self._grid.keys}
         if used != set(self.mechanisms) or len(used) < len(self.mechanisms):
-            raise ParameterError("layers need one mechanism for every number of cells")
+            raise ParameterError(
+                "`mechanisms` must hold exactly one mechanism for every number of cells"
+            )
 
     @classmethod
     def of(cls, make: Callable[[Key], Mechanism], **settings: Any) -> "Layers":
@@ -157,7 +159,8 @@ class _Grid:
         _key_of_factors(tuple(node_count(size, width, doubled=False) for size, width in finest))
         if not 1 <= len(self) <= MAX_LAYERS:
             raise ParameterError(
-                f"a table has from 1 to {MAX_LAYERS:,} layers: fewer columns, or a larger fan-out"
+                f"`widths` must give a table from 1 to {MAX_LAYERS:,} layers:"
+                " take fewer columns, or a larger fan-out"
             )
         for end in self.ends:  # the last layer of a group has all of its coins
             self.cell(end - self.first - 1)

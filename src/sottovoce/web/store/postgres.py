@@ -8,6 +8,7 @@ from typing import Any
 
 from sottovoce.answers.export import optional
 from sottovoce.errors import ParameterError, UnavailableError
+from sottovoce.web.store.postgres_trouble import words_of
 from sottovoce.web.store.schema import POSTGRES, Steps, migrate
 
 _SHARDS = 32
@@ -181,7 +182,7 @@ class PostgresDatabase:
         except (driver.IntegrityError, driver.ProgrammingError, driver.DataError):
             raise
         except driver.Error as error:
-            raise UnavailableError(f"the database cannot serve: {type(error).__name__}") from error
+            raise UnavailableError(words_of(error.sqlstate)) from error
 
 
 def lock_number(name: str) -> int:

@@ -31,8 +31,9 @@ def test_lists_also_hold_whether_the_record_counts():
 
 
 def test_they_are_made_of_one_width_and_one_coin_only():
-    for method in ("hio", "ahio", "ehio"):
-        with pytest.raises(ParameterError, match="one width per column"):
+    refused = {"hio": "`rounding`", "ahio": "each entry of `widths`", "ehio": "`rounding`"}
+    for method, setting in refused.items():
+        with pytest.raises(ParameterError, match=f"^{setting}"):
             AugmentedLayers.of_family(family(method))
     with pytest.raises(ParameterError, match="unknown family kind"):
         Family.kinds["augmented_layers"]

@@ -9,6 +9,7 @@ Source: Xu 2020, section 3.3.1, with the marginal (MG) in place of HIO.
 from dataclasses import dataclass, fields
 from typing import Any
 
+from sottovoce.core.settings import whole
 from sottovoce.encodings.cell import Cell
 from sottovoce.errors import ParameterError
 from sottovoce.tasks.families.layers import Layers
@@ -19,8 +20,11 @@ class AugmentedLayers(Layers, kind="augmented_layers", wire=False):
     """One layer for each of the ``groups`` columns, which always holds that column's coin."""
 
     def __post_init__(self) -> None:
-        if self.rounding != "one" or self.first or any(len(widths) > 1 for widths in self.widths):
-            raise ParameterError("augmented layers round one number and have one width per column")
+        if self.rounding != "one":
+            raise ParameterError("`rounding` of augmented layers must be 'one'")
+        whole("first", self.first, 0, 0)
+        if any(len(widths) != 1 for widths in self.widths):
+            raise ParameterError("each entry of `widths` must list exactly one width")
 
     @classmethod
     def of_family(cls, family: Layers) -> "AugmentedLayers":

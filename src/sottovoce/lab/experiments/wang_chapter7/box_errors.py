@@ -123,6 +123,7 @@ def across(
     return float(np.mean(errors)), float(np.std(errors) / np.sqrt(30))
 
 
+TYPES_EPSILON = 5.0
 TYPES = {"1+0": (0,), "1+1": (0, 2), "2+0": (0, 1), "2+2": (0, 1, 2, 3)}
 
 
@@ -133,9 +134,11 @@ def of_type(
     *,
     nodes: float = 16,
     share: float = 0.1,
-    epsilon: float = 5.0,
 ) -> float:
-    """Return the error of a question about some columns: ranges of so many nodes, labels of one."""
+    """Return the error of a question about some columns at epsilon 5.
+
+    Ranges have so many nodes, labels one.
+    """
     each = share ** (1 / len(columns))
     asked = {column: (nodes if heights[column] > 1 else 1, each) for column in columns}
-    return float(error_of(method, heights, asked, epsilon))
+    return float(error_of(method, heights, asked, TYPES_EPSILON))

@@ -22,6 +22,7 @@ from sottovoce.sql.aggregates.sum import Sum
 from sottovoce.sql.query import Column, Monomial, Options, Query
 
 MILLION = 1_000_000
+AGGREGATES = {"sum": Sum("x", (MeasureTerm(1.0, Column(0, 0)),)), "count": Count("x")}
 METHODS = ("hio", "ahio", "ehio")
 
 
@@ -44,7 +45,7 @@ def predicted(
 
     People are spread evenly over all values.
     """
-    aggregate = Sum("x", (MeasureTerm(1.0, Column(0, 0)),)) if kind == "sum" else Count("x")
+    aggregate = AGGREGATES[kind]
     options = options or Options()
     queries = [
         Query((0,), (aggregate,), (Monomial(1.0, {Column(0, 1): chosen}),), options=options)
