@@ -615,9 +615,9 @@ def test_other_tables_have_other_limits(rule, text):
 
 
 def test_refusals_say_what_there_is():
-    with pytest.raises(QueryError, match=r"there are users, txn; SHOW TABLES"):
+    with pytest.raises(QueryError, match=r"there are users, txn; use SHOW TABLES"):
         read("SELECT COUNT(*) FROM people", SHOP)
-    with pytest.raises(QueryError, match=r"there are txn\.amount, txn\.category; DESCRIBE"):
+    with pytest.raises(QueryError, match=r"there are txn\.amount, txn\.category; use DESCRIBE"):
         read("SELECT SUM(age) FROM txn", SHOP)
     with pytest.raises(QueryError, match=r"left1\.shade|Left1\.shade, right1\.shade"):
         read("SELECT SUM(shade) FROM left1 JOIN right1 USING (uid)", OTHER)

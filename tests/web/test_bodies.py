@@ -42,16 +42,16 @@ def test_a_body_is_whole_and_counted_until_the_request_is_over():
     budget = limits()
     made = body(budget, b"a" * 400, b"b" * 600, content_length=1000)
     assert asyncio.run(whole(made.receive)) == b"a" * 400 + b"b" * 600
-    assert budget.held == 1000
+    assert budget.bytes_in_memory == 1000
     made.close()
-    assert budget.held == 0
+    assert budget.bytes_in_memory == 0
 
 
 def test_a_stated_length_above_the_limit_is_refused_before_anything_is_read():
     budget = limits()
     made = body(budget, b"", content_length=1001)
     refused("too-large", whole(made.receive))
-    assert budget.held == 0
+    assert budget.bytes_in_memory == 0
 
 
 @pytest.mark.parametrize("stated", ["x", "-1", "", "\u0664"])
@@ -118,7 +118,7 @@ def test_what_a_request_claims_takes_nothing_from_the_budget():
     budget = limits(seconds=SECONDS)
     for _ in range(10):
         refused("too-slow", whole(body(budget, b"a", stall=True, content_length=1000).receive))
-    assert budget.held == 10, "one byte each, until the requests are over"
+    assert budget.bytes_in_memory == 10, "one byte each, until the requests are over"
 
 
 def test_the_rest_of_a_short_body_is_read_and_that_of_a_long_one_is_not():

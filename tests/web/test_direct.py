@@ -134,7 +134,7 @@ def test_requests_are_counted_and_bodies_given_back(site):
     text = site.client.get("/metrics").text
     assert 'sottovoce_requests_total{route="upload",status="200"} 1.0' in text
     assert 'sottovoce_requests_total{route="upload",status="400"} 1.0' in text
-    assert site.app.door.bodies.held == 0
+    assert site.app.door.bodies.bytes_in_memory == 0
 
 
 def test_an_address_that_sends_too_much_is_told_when_to_come_back(tmp_path):
@@ -181,7 +181,7 @@ def test_a_body_that_does_not_come_is_refused_and_the_connection_closed(site):
     async def talk():
         line = Line(site.app)
         line.send(request(upload(1))[:-5])
-        assert site.app.door.bodies.held > 0
+        assert site.app.door.bodies.bytes_in_memory > 0
         ((status, headers, content),) = await line.answers()
         line.send(b"late")
         return status, headers, content, line.wire.closed
@@ -191,7 +191,7 @@ def test_a_body_that_does_not_come_is_refused_and_the_connection_closed(site):
     assert json.loads(content)["code"] == "too-slow"
     assert headers["connection"] == "close"
     assert closed
-    assert site.app.door.bodies.held == 0
+    assert site.app.door.bodies.bytes_in_memory == 0
 
 
 def test_a_lost_connection_gives_its_bytes_back(site):
@@ -203,7 +203,7 @@ def test_a_lost_connection_gives_its_bytes_back(site):
         return line.wire.written
 
     assert asyncio.run(talk()) == b""
-    assert site.app.door.bodies.held == 0
+    assert site.app.door.bodies.bytes_in_memory == 0
 
 
 def test_a_connection_that_is_lost_before_the_answer_loses_no_report(site):
@@ -217,7 +217,7 @@ def test_a_connection_that_is_lost_before_the_answer_loses_no_report(site):
 
     assert asyncio.run(talk()) == b""
     assert site.collector.store.rounds(site.collector.find("count").digest)[0].users == 1
-    assert site.app.door.bodies.held == 0
+    assert site.app.door.bodies.bytes_in_memory == 0
 
 
 def test_bodies_beyond_the_budget_are_refused(tmp_path):

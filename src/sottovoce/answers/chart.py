@@ -487,11 +487,11 @@ def _axes_beside(ax: Any, count: int) -> list[Any]:
 
 def _divided(ax: Any) -> Any:
     """Remove axes, and return their place in the figure."""
-    place = ax.get_subplotspec()
-    if place is None:
+    cell_of_grid = ax.get_subplotspec()
+    if cell_of_grid is None:
         raise ParameterError("`ax` must be made by subplots() here: it is divided into several")
     ax.remove()
-    return place
+    return cell_of_grid
 
 
 def _saved(figure: Any, path: str | Path | None) -> Any:

@@ -244,14 +244,14 @@ class Estimate:
         law = self.law
         assert law is not None, "robustness needs a law of influence"
         moved = np.empty(len(chosen))
-        for place, index in enumerate(chosen.tolist()):
-            if place and law.symmetric:
-                moved[place] = moved[0]
+        for position, index in enumerate(chosen.tolist()):
+            if position and law.symmetric:
+                moved[position] = moved[0]
                 continue
             pair = self.picked(np.array([index, rival]))
             exposure = pair._exposure(np.array([1.0, -1.0]))
             assert exposure is not None
-            moved[place] = exposure.influence.up
+            moved[position] = exposure.influence.up
         lead = self.totals[chosen] - self.totals[rival]
         return np.asarray(np.clip(lead / (self.population * moved), 0.0, 1.0))
 

@@ -254,23 +254,23 @@ class SizedSetInfluence(SupportInfluence):
 
     def of(self, coefficients: Floats, *, padded: bool = False) -> Influence:
         others = self.cell_count - len(coefficients)
-        other = float(coefficients.mean()) if padded else 0.0
+        other_coefficient = float(coefficients.mean()) if padded else 0.0
         ordered = np.sort(coefficients)
         return _of_sums(
-            self._largest_sum(ordered, other, others),
-            -self._largest_sum(-ordered[::-1], -other, others),
-            self.q * (float(coefficients.sum()) + other * others),
+            self._largest_sum(ordered, other_coefficient, others),
+            -self._largest_sum(-ordered[::-1], -other_coefficient, others),
+            self.q * (float(coefficients.sum()) + other_coefficient * others),
             self.p - self.q,
         )
 
-    def _largest_sum(self, ascending: Floats, other: float, others: int) -> float:
+    def _largest_sum(self, ascending: Floats, other_coefficient: float, others: int) -> float:
         """Return the largest sum over ``supported`` cells; ``others`` of them have ``other``."""
         descending = ascending[::-1]
-        above = min(self.supported, int(np.count_nonzero(descending > other)))
+        above = min(self.supported, int(np.count_nonzero(descending > other_coefficient)))
         level = min(self.supported - above, others)
         below = self.supported - above - level
         listed = descending[:above].sum() + descending[above : above + below].sum()
-        return float(listed) + level * other
+        return float(listed) + level * other_coefficient
 
     def largest_sums(self, highest: Floats, positive: Floats) -> Floats:
         return np.minimum(self.supported * highest, positive)

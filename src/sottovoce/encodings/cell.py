@@ -102,10 +102,10 @@ class Cell(Encoding, kind="cell"):
     @cached_property
     def order(self) -> tuple[int, ...]:
         """Return the factors from the slowest to the fastest."""
-        places = range(len(self.factors))
+        factors = range(len(self.factors))
         if not self.aligned:
-            return tuple(places)
-        return tuple(sorted(places, key=lambda place: self.bits[place]))
+            return tuple(factors)
+        return tuple(sorted(factors, key=lambda factor: self.bits[factor]))
 
     @cached_property
     def bits(self) -> tuple[int, ...]:
@@ -120,7 +120,7 @@ class Cell(Encoding, kind="cell"):
         """
         if not self.aligned:
             return ()
-        return tuple(self.bits[place] for place in reversed(self.order) if self.bits[place])
+        return tuple(self.bits[factor] for factor in reversed(self.order) if self.bits[factor])
 
     @cached_property
     def radices(self) -> tuple[int, ...]:
@@ -153,8 +153,8 @@ class Cell(Encoding, kind="cell"):
             for column in (*self.mirrored, *self.rounded)
         }
         parts = [
-            self._intervals(records[:, column], place, coins)
-            for place, column in enumerate(self.columns)
+            self._intervals(records[:, column], column_index, coins)
+            for column_index, column in enumerate(self.columns)
         ]
         if self.weighted and counts is not None:
             parts.append(counts.astype(np.int64))
@@ -209,8 +209,10 @@ class Cell(Encoding, kind="cell"):
         size = self.sizes[self.columns.index(column)]
         return np.asarray(rng.integers(size - 1, len(records)) < records[:, column])
 
-    def _intervals(self, values: Ints, place: int, coins: dict[int, Bools]) -> Ints:
-        column, size, width = self.columns[place], self.sizes[place], self.widths[place]
+    def _intervals(self, values: Ints, column_index: int, coins: dict[int, Bools]) -> Ints:
+        column = self.columns[column_index]
+        size = self.sizes[column_index]
+        width = self.widths[column_index]
         if column not in self.mirrored:
             return np.asarray(values // min(width, size), np.int64)
         if not width:

@@ -52,21 +52,21 @@ class Sample(Encoding, kind="sample"):
         return len(self.among) or self.items
 
     def __call__(self, values: Any, rng: Rng) -> Ints:
-        held = values.holding(self.among) if self.among else values
-        drawn = rng.below(np.maximum(held.sizes, self.length))
+        baskets = values.holding(self.among) if self.among else values
+        drawn = rng.below(np.maximum(baskets.sizes, self.length))
         # A random one of distinct random dummies is uniform over all dummies.
-        elements = self.candidates + rng.integers(self.length, len(held))
-        is_real = np.flatnonzero(drawn < held.sizes)
-        elements[is_real] = held.items[held.starts[:-1][is_real] + drawn[is_real]]
+        elements = self.candidates + rng.integers(self.length, len(baskets))
+        is_real = np.flatnonzero(drawn < baskets.sizes)
+        elements[is_real] = baskets.items[baskets.starts[:-1][is_real] + drawn[is_real]]
         return elements
 
     def promoting(self, values: Any, rng: Rng) -> Ints:
         # One of the candidates that the set holds, never a dummy, unless it holds none.
-        held = values.holding(self.among) if self.among else values
-        drawn = rng.below(np.maximum(held.sizes, 1))
-        elements = self.candidates + rng.integers(self.length, len(held))
-        is_real = np.flatnonzero(held.sizes)
-        elements[is_real] = held.items[held.starts[:-1][is_real] + drawn[is_real]]
+        baskets = values.holding(self.among) if self.among else values
+        drawn = rng.below(np.maximum(baskets.sizes, 1))
+        elements = self.candidates + rng.integers(self.length, len(baskets))
+        is_real = np.flatnonzero(baskets.sizes)
+        elements[is_real] = baskets.items[baskets.starts[:-1][is_real] + drawn[is_real]]
         return elements
 
     def outputs(self, domain: Domain) -> int:

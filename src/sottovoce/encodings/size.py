@@ -28,8 +28,8 @@ class Size(Encoding, kind="size"):
         check_candidates(self.items, self.among)
 
     def __call__(self, values: Any, rng: Rng) -> Ints:
-        held = values.holding(self.among) if self.among else values
-        sizes: Ints = held.sizes
+        baskets = values.holding(self.among) if self.among else values
+        sizes: Ints = baskets.sizes
         return sizes
 
     def outputs(self, domain: Domain) -> int:

@@ -27,9 +27,9 @@ def replace_file(path: AnyPath, make: Callable[[Path], object]) -> None:
     """
     if isinstance(path, StoredPath):
         with TemporaryDirectory() as folder:
-            made = Path(folder) / path.name
-            make(made)
-            path.write_bytes(made.read_bytes())
+            temporary = Path(folder) / path.name
+            make(temporary)
+            path.write_bytes(temporary.read_bytes())
         return
     new = path.with_name(f".{path.stem}.{SystemRng().bytes(4).hex()}{LEFTOVER_SUFFIX}{path.suffix}")
     try:

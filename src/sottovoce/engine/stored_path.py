@@ -84,8 +84,8 @@ class StoredPath:
 
         with _asking():
             selector = FileSelector(str(self.key), allow_not_found=True)
-            found = self.system.get_file_info(selector)
-        for entry in found:
+            entries = self.system.get_file_info(selector)
+        for entry in entries:
             yield StoredPath(self.system, PurePosixPath(entry.path))
 
     def remove_folder(self) -> None:

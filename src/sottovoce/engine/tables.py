@@ -96,19 +96,21 @@ class Scores:
         import pyarrow
 
         for table in tables(batches, MAX_SCORES_AT_ONCE // max(self.scored.width, 1)):
-            kept = [table[name].combine_chunks() for name in self.columns]
+            kept_columns = [table[name].combine_chunks() for name in self.columns]
             scores = [pyarrow.array(column) for column in self._scores(table)]
             names = [f"s{number}" for number in range(len(scores))]
-            yield pyarrow.RecordBatch.from_arrays([*kept, *scores], names=[*self.columns, *names])
+            yield pyarrow.RecordBatch.from_arrays(
+                [*kept_columns, *scores], names=[*self.columns, *names]
+            )
 
     def _scores(self, table: Any) -> Floats:
         """Return (targets, reports)."""
         scores = np.empty((self.scored.width, len(table)))
-        found = {
+        by_address = {
             address: (chosen, reports) for address, chosen, reports in pieces(table, self.asked)
         }
-        for group in self.scored.together(found):
-            chosen, reports = zip(*(found[address] for address in group), strict=True)
+        for group in self.scored.together(by_address):
+            chosen, reports = zip(*(by_address[address] for address in group), strict=True)
             scores[:, np.concatenate(chosen)] = self.scored.scores(group, reports).T
         return scores
 

@@ -105,13 +105,13 @@ def pair_scores(candidates: Candidates, law: PairLaw) -> Floats:
 def _variances(both: Floats, means: Floats) -> Floats:
     """Return the variance of the product of two centred supports, for every pair."""
     first, second = means[:, None], means[None, :]
-    one = first - both
-    other = second - both
+    only_first = first - both
+    only_second = second - both
     neither = 1 - first - second + both
     squares = (
         both * (1 - first) ** 2 * (1 - second) ** 2
-        + one * (1 - first) ** 2 * second**2
-        + other * first**2 * (1 - second) ** 2
+        + only_first * (1 - first) ** 2 * second**2
+        + only_second * first**2 * (1 - second) ** 2
         + neither * first**2 * second**2
     )
     return np.asarray(np.maximum(squares - (both - first * second) ** 2, 1e-12))

@@ -72,12 +72,14 @@ def plausible_models(suspected: Suspected) -> tuple[FittedLoads, ...]:
     start = suspected.candidates.shares
     fitted = []
     for model in suspected.models():
-        found = FittedLoads(model, model.fit(LoadFit(start, model.start)))
-        start = found.fit.shares
-        fitted.append((model.log_likelihood(found.fit), found))
+        fitted_loads = FittedLoads(model, model.fit(LoadFit(start, model.start)))
+        start = fitted_loads.fit.shares
+        fitted.append((model.log_likelihood(fitted_loads.fit), fitted_loads))
     best = max(likelihood for likelihood, _ in fitted)
-    plausible = [found for likelihood, found in fitted if likelihood > best - PLAUSIBLE]
-    left = [float(found.fit.shares[suspected.suspects].sum()) for found in plausible]
+    plausible = [
+        fitted_loads for likelihood, fitted_loads in fitted if likelihood > best - PLAUSIBLE
+    ]
+    left = [float(fitted_loads.fit.shares[suspected.suspects].sum()) for fitted_loads in plausible]
     extremes = {int(np.argmin(left)), int(np.argmax(left))}
     return tuple(plausible[index] for index in sorted(extremes))
 

@@ -39,9 +39,11 @@ class SeedFilter:
         return f"seed filter: {self.left_out:,} reports left out"
 
 
-def seed_filter(collected: Collected, round_number: int, found: RoundTests) -> SeedFilter | None:
+def seed_filter(
+    collected: Collected, round_number: int, round_tests: RoundTests
+) -> SeedFilter | None:
     """Return which reports to keep by their seeds; None if they leave out none."""
-    alarming = {key: found.pools[key] for key in found.searched}
+    alarming = {key: round_tests.pools[key] for key in round_tests.searched}
     if not alarming:
         return None
     asked = collected.rounds[round_number]
@@ -55,8 +57,8 @@ def seed_filter(collected: Collected, round_number: int, found: RoundTests) -> S
         context = f"seed filter {address.round} {address.member} {address.slot}".encode()
         fresh = seeds.fresh_reports(pool.mechanism, KeyedRng(collected.seed, context))
         kept[address] = seeds.plausible_seeds(pool, reports, fresh)
-    found_filter = SeedFilter(kept)
-    return found_filter if found_filter.left_out else None
+    filtered = SeedFilter(kept)
+    return filtered if filtered.left_out else None
 
 
 def suspected(collected: Collected, *examinations: RoundTests) -> dict[Address, Suspected]:
@@ -67,22 +69,22 @@ def suspected(collected: Collected, *examinations: RoundTests) -> dict[Address, 
     away those that hid others.
     """
     guesses: dict[Address, list[Examined]] = {}
-    for examined in chain.from_iterable(found.examined for found in examinations):
+    for examined in chain.from_iterable(tests.examined for tests in examinations):
         if len(examined.members) and examined.candidates.hashed is not None:
             guesses.setdefault(examined.address, []).append(examined)
-    return {address: _likeliest(collected, found) for address, found in guesses.items()}
+    return {address: _likeliest(collected, tests) for address, tests in guesses.items()}
 
 
-def _likeliest(collected: Collected, found: list[Examined]) -> Suspected:
+def _likeliest(collected: Collected, examinations: list[Examined]) -> Suspected:
     """Return the candidates at an address, and the likeliest suspects among them."""
     guesses = [
         np.asarray(examined.candidates.values)[members]
-        for examined in found
+        for examined in examinations
         for members in examined.guesses
     ]
-    values = _with_suspects(collected, found[0], guesses)
-    reports = np.concatenate(list(collected.reports(found[0].address)))
-    candidates = gather(found[0].candidates.mechanism, reports, values)
+    values = _with_suspects(collected, examinations[0], guesses)
+    reports = np.concatenate(list(collected.reports(examinations[0].address)))
+    candidates = gather(examinations[0].candidates.mechanism, reports, values)
     return likeliest(candidates, [_among(values, members) for members in guesses])
 
 

@@ -10,18 +10,20 @@ from sottovoce.integrity.round_tests import Examined, RoundTests
 MAX_FITTED = 1 << 16  # reports of an address
 
 
-def false_share(found: RoundTests) -> float | None:
+def false_share(round_tests: RoundTests) -> float | None:
     """Return the estimated share of false reports; None without an alarm that tells it."""
-    shares = [each.share for each in found.misfits if each.test.alarm]
+    shares = [each.share for each in round_tests.misfits if each.test.alarm]
     if shares:
         return max(shares)
     suspicious = [
-        each for each in found.examined if len(each.members) and each.candidates.hashed is not None
+        each
+        for each in round_tests.examined
+        if len(each.members) and each.candidates.hashed is not None
     ]
     if not suspicious:
         return None
     false = sum(_share(each) * each.candidates.users for each in suspicious)
-    return false / sum(pool.evidence.users for pool in found.pools.values())
+    return false / sum(pool.evidence.users for pool in round_tests.pools.values())
 
 
 def _share(examined: Examined) -> float:

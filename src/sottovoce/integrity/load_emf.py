@@ -92,7 +92,7 @@ class LoadModel:
         from scipy.optimize import minimize
 
         low, high = self._bounds(start)
-        found = minimize(
+        optimum = minimize(
             self._loss,
             np.clip(start.parameters, low, high),
             jac=True,
@@ -100,7 +100,7 @@ class LoadModel:
             bounds=list(zip(low, high, strict=True)),
             options={"maxiter": _ITERATIONS, "ftol": _TOLERANCE},
         )
-        return start.replaced(found.x)
+        return start.replaced(optimum.x)
 
     def log_likelihood(self, fit: "LoadFit") -> float:
         """Return the logarithm of the probability of all named buckets."""

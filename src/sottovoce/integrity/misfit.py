@@ -31,9 +31,9 @@ def misfit(mechanism: Mechanism, evidence: Tally, alpha: float = FALSE_ALARM) ->
     """Return how badly honest people explain the outputs; None for counts and fine grids."""
     if not mechanism.randomises_numbers or mechanism.size > MAX_GRID:
         return None
-    found = evidence_in_tally(mechanism, evidence, alpha)
+    filter_evidence = evidence_in_tally(mechanism, evidence, alpha)
     degrees = min(CELLS, len(evidence["outputs"])) - 1
-    statistic = 2 * found.misfit
+    statistic = 2 * filter_evidence.misfit
     p_value = chi_squared_tail(statistic, degrees) if statistic else 1.0
-    test = PlausibilityTest(NAME, statistic, 2 * found.threshold, p_value, evidence.users)
-    return Misfit(test, found.share)
+    test = PlausibilityTest(NAME, statistic, 2 * filter_evidence.threshold, p_value, evidence.users)
+    return Misfit(test, filter_evidence.share)

@@ -27,7 +27,7 @@ class Examined:
     def guesses(self) -> list[Ints]:
         """Return the candidates that each test suspects; those of the load test are the finer."""
         tests = (self.load, self.co_support)
-        return [found.members for found in tests if found is not None and len(found.members)]
+        return [test.members for test in tests if test is not None and len(test.members)]
 
     @property
     def members(self) -> Ints:
@@ -42,9 +42,9 @@ class Examined:
     @property
     def alarming(self) -> PlausibilityTest | None:
         """Return the test that suspects the members."""
-        for found in (self.load, self.co_support):
-            if found is not None and len(found.members):
-                return found.test
+        for suspecting in (self.load, self.co_support):
+            if suspecting is not None and len(suspecting.members):
+                return suspecting.test
         return None
 
 
@@ -72,8 +72,8 @@ class RoundTests:
         if test is not None:
             self.tests.setdefault(test.name, []).append(test)
 
-    def add_misfit(self, found: Misfit | None) -> None:
+    def add_misfit(self, misfit: Misfit | None) -> None:
         """Add the test of randomised numbers, if it could be made."""
-        if found is not None:
-            self.misfits.append(found)
-            self.add(found.test)
+        if misfit is not None:
+            self.misfits.append(misfit)
+            self.add(misfit.test)

@@ -48,10 +48,10 @@ def affine_bucket(seed: int, point: int, bits: int, rank: int) -> int:
     basis: list[int] = []
     while len(basis) < rank:
         attempt = 0
-        for place in range(words):
+        for word_index in range(words):
             index += 1
             inner = _mix(second + index * _GOLDEN & _WORD)
-            attempt |= _mix(inner + first & _WORD) << 32 * place
+            attempt |= _mix(inner + first & _WORD) << 32 * word_index
         mask = attempt & low_bits
         rest = mask
         for earlier in basis:
@@ -82,10 +82,10 @@ def permute(value: int, bits: int, groups: Sequence[int] = ()) -> int:
 
 def _stripes(value: int, words: int, seed: int) -> int:
     lanes = [seed + _PRIME_1 + _PRIME_2, seed + _PRIME_2, seed, seed - _PRIME_1]
-    for place in range(words):
-        piece = value >> 32 * place & _WORD
-        lane = lanes[place & 3] + piece * _PRIME_2 & _WORD
-        lanes[place & 3] = (lane << 13 | lane >> 19) * _PRIME_1 & _WORD
+    for word_index in range(words):
+        piece = value >> 32 * word_index & _WORD
+        lane = lanes[word_index & 3] + piece * _PRIME_2 & _WORD
+        lanes[word_index & 3] = (lane << 13 | lane >> 19) * _PRIME_1 & _WORD
     return sum(
         lane << turn | lane >> 32 - turn for lane, turn in zip(lanes, (1, 7, 12, 18), strict=True)
     )

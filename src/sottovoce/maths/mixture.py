@@ -191,8 +191,8 @@ def _decided(mixture: Mixture, threshold: float | None) -> bool:
 
 def _positive(support: Ints, weights: Floats) -> Mixture:
     """Return the mixture without components of weight 0, in order."""
-    kept = np.flatnonzero(weights > 0)
-    order = kept[support[kept].argsort()]
+    positive = np.flatnonzero(weights > 0)
+    order = positive[support[positive].argsort()]
     return Mixture(support[order], weights[order])
 
 
@@ -205,8 +205,8 @@ def _joining(mixture: Mixture, gradient: Floats, groups: ComponentGroups) -> Int
     above_left = np.concatenate([[True], ~same | (gradient[1:] >= gradient[:-1])])
     above_right = np.concatenate([~same | (gradient[:-1] > gradient[1:]), [True]])
     above_level = gradient > np.where(group_of >= 0, levels[group_of], np.inf)
-    found = np.flatnonzero(above_left & above_right & above_level)
-    return np.setdiff1d(found, mixture.support)
+    peaks = np.flatnonzero(above_left & above_right & above_level)
+    return np.setdiff1d(peaks, mixture.support)
 
 
 def _least_squares(curvature: Floats, slope: Floats, start: Floats, constraints: Floats) -> Floats:

@@ -47,7 +47,7 @@ def _power(base: Polynomial, exponent: int, degree: int) -> Polynomial:
 
 def _product(left: Polynomial, right: Polynomial, degree: int) -> Polynomial:
     product = [Fraction(0)] * min(len(left) + len(right) - 1, degree + 1)
-    for i, factor in enumerate(left):
-        for j, other in enumerate(right[: len(product) - i]):
-            product[i + j] += factor * other
+    for i, left_factor in enumerate(left):
+        for j, right_factor in enumerate(right[: len(product) - i]):
+            product[i + j] += left_factor * right_factor
     return product

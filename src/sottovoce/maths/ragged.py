@@ -72,9 +72,9 @@ class Baskets:
 
     def holds(self, item: int) -> Bools:
         """Return who has an item."""
-        found = np.zeros(len(self), bool)
-        found[self.owners[self.items == item]] = True
-        return found
+        has_item = np.zeros(len(self), bool)
+        has_item[self.owners[self.items == item]] = True
+        return has_item
 
     def counts(self, size: int) -> Ints:
         """Return how many people have each of so many items."""
@@ -86,17 +86,18 @@ class Baskets:
         A candidate is a set of items.
         """
         needed = np.array([len(candidate) for candidate in candidates], np.int64)
-        wanted = np.array([item for candidate in candidates for item in candidate], np.int64)
-        order = np.argsort(wanted, kind="stable")
-        ranked = wanted[order]
-        places = np.repeat(np.arange(len(candidates)), needed)[order]
-        first = np.searchsorted(ranked, self.items)  # of the candidates that an item is part of
-        sizes = np.searchsorted(ranked, self.items, side="right") - first
+        needed_items = np.array([item for candidate in candidates for item in candidate], np.int64)
+        order = np.argsort(needed_items, kind="stable")
+        sorted_items = needed_items[order]
+        candidate_of = np.repeat(np.arange(len(candidates)), needed)[order]
+        # first and sizes: the run of candidates that contain each item
+        first = np.searchsorted(sorted_items, self.items)
+        sizes = np.searchsorted(sorted_items, self.items, side="right") - first
         ends = np.cumsum(sizes)
         steps = np.arange(int(sizes.sum())) - np.repeat(ends - sizes, sizes)
-        found = places[np.repeat(first, sizes) + steps]
+        matches = candidate_of[np.repeat(first, sizes) + steps]
         codes, parts = np.unique(
-            np.repeat(self.owners, sizes) * len(candidates) + found, return_counts=True
+            np.repeat(self.owners, sizes) * len(candidates) + matches, return_counts=True
         )
         whole = codes[parts == needed[codes % len(candidates)]]
         return Baskets._of_codes(whole, len(self), len(candidates))

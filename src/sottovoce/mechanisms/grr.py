@@ -102,10 +102,10 @@ class GRR(PureMechanism, kind="grr"):
     def response_to(self, value: int, rng: Rng) -> int:
         """Return the response to one value, with the draws of ``privatize``."""
         honest = rng.coin(self.keep)
-        other = rng.integer(self.size - 1)
-        if other >= value:
-            other += 1  # skip the true value
-        return value if honest else other
+        false_value = rng.integer(self.size - 1)
+        if false_value >= value:
+            false_value += 1  # skip the true value
+        return value if honest else false_value
 
     def report(self, value: int, rng: Rng) -> bytes:
         return self.response_to(self.check_value(value), rng).to_bytes(self.width, "little")

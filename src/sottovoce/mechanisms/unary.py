@@ -68,9 +68,9 @@ class Unary(PureMechanism):
     @property
     def worst_ratio(self) -> Fraction:
         # One value's bit is set and the other's is not; other bits have the same law under both.
-        kept = self.keep * (exact.UNIT - self.flip)
-        flipped = self.flip * (exact.UNIT - self.keep)
-        return Fraction(kept, flipped)
+        both_true = self.keep * (exact.UNIT - self.flip)
+        both_false = self.flip * (exact.UNIT - self.keep)
+        return Fraction(both_true, both_false)
 
     @property
     def share(self) -> float:

@@ -75,8 +75,8 @@ def methods(*, whole_domain: bool = True, equal_errors: bool = True) -> tuple[st
 def known_methods() -> dict[str, PostProcessor]:
     """Return every method by name: those that the modules of this package state."""
     modules = [
-        import_module(f"sottovoce.postprocess.{found.name}")
-        for found in iter_modules(postprocess.__path__)
+        import_module(f"sottovoce.postprocess.{module.name}")
+        for module in iter_modules(postprocess.__path__)
     ]
     stated = [module.METHOD for module in modules if hasattr(module, "METHOD")]
     return {method.name: method for method in sorted(stated, key=lambda each: each.name)}

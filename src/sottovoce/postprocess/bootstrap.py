@@ -35,10 +35,10 @@ def population(estimate: Estimate) -> Floats:
 def draws(estimate: Estimate, replicates: int) -> Floats:
     """Return (replicates, size): raw votes of the fitted population."""
     settings.whole("replicates", replicates, MIN_REPLICATES)
-    held = population(estimate)
+    fitted = population(estimate)
     seed = int.from_bytes(blake2b(estimate.votes.tobytes(), digest_size=16).digest(), "little")
     generator = np.random.default_rng(seed)
-    return held + estimate.noise.draw(held, estimate.users, generator, replicates)
+    return fitted + estimate.noise.draw(fitted, estimate.users, generator, replicates)
 
 
 def bootstrapped(estimate: Estimate, rule: Rule, replicates: int) -> Noise:

@@ -36,14 +36,14 @@ def mle_apx(raw: Floats, unheld: float, held: float, total: float = 1.0) -> Floa
     if unheld + held * total <= 0:
         raise ParameterError("the variance of a vote, `unheld` + `held`, must be above 0")
     raw = _with_variance(checked_shares(raw), unheld, held)
-    kept = np.ones(raw.shape, np.bool_)
+    positive = np.ones(raw.shape, np.bool_)
     while True:
-        missing = total - raw.sum(axis=-1, keepdims=True, where=kept)
-        y = missing / (total * held + kept.sum(axis=-1, keepdims=True) * unheld)
+        missing = total - raw.sum(axis=-1, keepdims=True, where=positive)
+        y = missing / (total * held + positive.sum(axis=-1, keepdims=True) * unheld)
         shares = (raw + unheld * y) / (1 - held * y)
-        if not (kept & (shares < 0)).any():
-            return np.where(kept, shares, 0.0)
-        kept &= shares >= 0
+        if not (positive & (shares < 0)).any():
+            return np.where(positive, shares, 0.0)
+        positive &= shares >= 0
 
 
 def rule_for(estimate: Estimate) -> Rule:

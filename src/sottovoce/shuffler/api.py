@@ -66,15 +66,15 @@ class HopApi(HealthHandlers):
         if request.headers.get("content-type", _BINARY) != _BINARY:
             raise RequestError("unsupported-media", f"this route reads {_BINARY}")
         data = await bodies.whole(request.receive)
-        place = PartPlace(task.fingerprint, number, task.hop - 1, part)
-        receipt = await run_in_threadpool(self._take_part, task, place, data)
+        part_place = PartPlace(task.fingerprint, number, task.hop - 1, part)
+        receipt = await run_in_threadpool(self._take_part, task, part_place, data)
         answer = wire.PartAnswer(receipt.received, receipt.parts, receipt.complete)
         return _json(answer)
 
-    def _take_part(self, task: AddedTask, place: PartPlace, data: bytes) -> PartReceipt:
+    def _take_part(self, task: AddedTask, part_place: PartPlace, data: bytes) -> PartReceipt:
         sender = task.shuffle.hops[task.hop - 1]
-        read = batch_part.read(data, place, sender.key_bytes)
-        sealed_bytes = self.shuffler.sealed_bytes(task, place.round)
+        read = batch_part.read(data, part_place, sender.key_bytes)
+        sealed_bytes = self.shuffler.sealed_bytes(task, part_place.round)
         if sealed_bytes is None:
             raise RequestError("not-ready", "this hop has not learned of the round yet")
         if len(read.messages) % sealed_bytes:
@@ -82,7 +82,7 @@ class HopApi(HealthHandlers):
                 "malformed-request", f"a part must hold messages of {sealed_bytes} bytes"
             )
         part = IncomingPart(read.part, read.parts, read.batch_hash, read.messages)
-        return self.shuffler.store.take_part(task.fingerprint, place.round, part)
+        return self.shuffler.store.take_part(task.fingerprint, part_place.round, part)
 
     async def get_openapi(self, request: Request) -> Response:
         return _json(openapi.document(TITLE, OPERATIONS, self.shuffler.settings.root_path))

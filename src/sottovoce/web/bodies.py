@@ -31,14 +31,14 @@ class BodyLimits:
         self._max_held = max_held
         self._max_of_address = max(max_held // _ADDRESS_PART, max_body)
         self._of_addresses: Counter[str] = Counter()
-        self.held = 0  # bytes of all bodies at this moment
+        self.bytes_in_memory = 0  # bytes of all bodies at this moment
 
     def take(self, address: str, size: int) -> None:
         """Take bytes of an address into the budget, or refuse them."""
         of_address = self._of_addresses[address] + size
-        if self.held + size > self._max_held or of_address > self._max_of_address:
+        if self.bytes_in_memory + size > self._max_held or of_address > self._max_of_address:
             raise RequestError("busy", "too many bytes are being received at once", retry_after=1.0)
-        self.held += size
+        self.bytes_in_memory += size
         self._of_addresses[address] = of_address
 
     def allow_short(self, stated: bytes | None) -> bool:
@@ -51,7 +51,7 @@ class BodyLimits:
 
     def give_back(self, address: str, size: int) -> None:
         """Return the bytes of a request that is over."""
-        self.held -= size
+        self.bytes_in_memory -= size
         self._of_addresses[address] -= size
         if self._of_addresses[address] <= 0:
             del self._of_addresses[address]

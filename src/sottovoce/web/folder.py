@@ -105,8 +105,8 @@ def _copy_file(origin: Path, copy: Path) -> None:
     except OSError:
         raise _no_plain_file(origin) from None
     with os.fdopen(handle, "rb") as source:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
             raise _no_plain_file(origin)
         target = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FILE_MODE)
         with os.fdopen(target, "wb") as sink:

@@ -51,11 +51,11 @@ def routes(api: Any, operations: Sequence[Operation], admit: Admit) -> list[Rout
     by_path: dict[str, dict[str, Operation]] = {}
     for operation in operations:
         by_path.setdefault(operation.path, {})[operation.method] = operation
-    made = []
+    served = []
     for path, of_path in by_path.items():
         here = [method for method, operation in of_path.items() if not operation.home]
-        made.append(Route(path, _endpoint(api, of_path, admit), methods=[*here, "OPTIONS"]))
-    return made
+        served.append(Route(path, _endpoint(api, of_path, admit), methods=[*here, "OPTIONS"]))
+    return served
 
 
 def _endpoint(api: Any, operations: dict[str, Operation], admit: Admit) -> Any:

@@ -141,11 +141,11 @@ def seal_text(spark: Any, paths: LogPaths) -> bytes | None:
         return None
     with answering():
         jvm = spark._jvm
-        place = jvm.org.apache.hadoop.fs.Path(f"{paths}/{SEAL}")
-        system = place.getFileSystem(spark._jsc.hadoopConfiguration())
-        if not system.exists(place):
+        seal_path = jvm.org.apache.hadoop.fs.Path(f"{paths}/{SEAL}")
+        system = seal_path.getFileSystem(spark._jsc.hadoopConfiguration())
+        if not system.exists(seal_path):
             return None
-        stream = system.open(place)
+        stream = system.open(seal_path)
         try:
             return bytes(jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
         finally:

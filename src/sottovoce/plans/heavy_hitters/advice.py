@@ -76,7 +76,7 @@ def _findable_share(mechanism: PureMechanism, plan: HeavyHitters, users: int) ->
     """
     passing = upper_quantile(1 - FOUND ** (1 / plan.groups))
     followed = plan.limits.max_prefixes
-    found = 0.0
+    smallest_share = 0.0
     shorter = 0
     for length, group in zip(plan.lengths, group_sizes(plan, users), strict=True):
         candidates = max(2, min(plan.limits.kept or followed, 1 << shorter) << (length - shorter))
@@ -90,8 +90,8 @@ def _findable_share(mechanism: PureMechanism, plan: HeavyHitters, users: int) ->
 
         if too_rare(1.0):
             return None
-        found = max(found, bisect(too_rare, 0.0, 1.0).high)
-    return max(found, 1 / followed) if plan.groups > 1 else found
+        smallest_share = max(smallest_share, bisect(too_rare, 0.0, 1.0).high)
+    return max(smallest_share, 1 / followed) if plan.groups > 1 else smallest_share
 
 
 def _error(mechanism: PureMechanism, group: int, users: int, share: float) -> float:

@@ -179,11 +179,11 @@ class AdaptiveSearch:
 
         How often every item was asked about is taken as it is.
         """
-        found = np.searchsorted(np.array(self.candidates), np.array(items))
+        found_indices = np.searchsorted(np.array(self.candidates), np.array(items))
         others = np.setdiff1d(np.arange(len(self.candidates)), np.array(self.top_indices))
         estimate = self._estimate(np.maximum(self.reports.times, 1), self.reports.ones)
         rival = int(others[np.argmax(estimate.votes[others])])
-        robust = estimate.robust_ahead(found, rival)
+        robust = estimate.robust_ahead(found_indices, rival)
         if not self.division.pruned:
             return robust
         pruning = estimate_sampled(self.collected, 0, total_users(self.collected))

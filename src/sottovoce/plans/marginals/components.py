@@ -117,13 +117,13 @@ class PooledComponents:
     @cached_property
     def precisions(self) -> dict[View, dict[View, float]]:
         """Return for every component the views that report it, each with its precision."""
-        found: dict[View, dict[View, float]] = {}
+        by_component: dict[View, dict[View, float]] = {}
         for view, table in self.reported.tables.items():
             precision = 1 / (table.centred_variance * table.shares.size)
             for attributes in subsets(view):
                 cells = prod(shape_of(self.sizes, attributes))
-                found.setdefault(attributes, {})[view] = precision * cells
-        return dict(sorted(found.items(), key=lambda entry: (len(entry[0]), entry[0])))
+                by_component.setdefault(attributes, {})[view] = precision * cells
+        return dict(sorted(by_component.items(), key=lambda entry: (len(entry[0]), entry[0])))
 
     @cached_property
     def variances(self) -> dict[View, float]:

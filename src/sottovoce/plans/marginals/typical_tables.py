@@ -57,7 +57,7 @@ def faded(weights: Floats, orders: int) -> Floats:
 
 
 def _nearest(values: Floats, weights: Sequence[float] | Floats) -> Floats:
-    found = np.zeros(len(SCALES))
+    on_scales = np.zeros(len(SCALES))
     nearest = np.abs(np.sqrt(values)[:, None] - np.sqrt(SCALES)).argmin(axis=1)
-    np.add.at(found, nearest, weights)
-    return found
+    np.add.at(on_scales, nearest, weights)
+    return on_scales

@@ -57,15 +57,15 @@ def de_emf_star(observed: OutputCounts, poisoned: Bools, share: Floats) -> Defen
 
 def de_remf(observed: OutputCounts, poisoned: Bools, share: Floats) -> Defended:
     """Return EMF's distribution with a given ``share`` of false reports in every row."""
-    found = _defended(unfiltered(observed))
+    defended = _defended(unfiltered(observed))
     attacked = np.flatnonzero(poisoned.any(axis=1) & (share > 0))
     if len(attacked):
         rows = observed.rows(attacked)
         filtered = _defended(emf(rows, poisoned[attacked], share=share[attacked]))
-        found.distribution[attacked] = filtered.distribution
-        found.poison[attacked] = filtered.poison
-        found.log_likelihood[attacked] = filtered.log_likelihood
-    return found
+        defended.distribution[attacked] = filtered.distribution
+        defended.poison[attacked] = filtered.poison
+        defended.log_likelihood[attacked] = filtered.log_likelihood
+    return defended
 
 
 def de_remf_star(observed: OutputCounts, poisoned: Bools, share: Floats) -> Defended:
@@ -81,10 +81,10 @@ METHODS: dict[str, Method] = {
 }
 
 
-def cleaned(observed: OutputCounts, found: Defended, *, smooth: bool = False) -> Defended:
+def cleaned(observed: OutputCounts, defended: Defended, *, smooth: bool = False) -> Defended:
     """Return the distribution by plain EM, or by EMS, without the false reports that were found."""
-    rerun = unfiltered(observed.without(found.poison), smooth=smooth)
-    return Defended(rerun.distribution, found.poison, found.log_likelihood)
+    rerun = unfiltered(observed.without(defended.poison), smooth=smooth)
+    return Defended(rerun.distribution, defended.poison, defended.log_likelihood)
 
 
 def _defended(filtered: Filtered) -> Defended:

@@ -121,16 +121,16 @@ class Distribution(Plan, kind="distribution"):
         return Question(numeric("square_wave", epsilon, self.domain.size))
 
     def _defended(self, collected: Collected) -> "DistributionAnswer":
-        found = graded_answer(collected)
+        graded = graded_answer(collected)
         return DistributionAnswer(
             "distribution",
             self.domain.labels,
-            found.estimate,
+            graded.estimate,
             "square_wave",
-            details=found.details,
+            details=graded.details,
             edges=self.domain.edges,
-            linear_mean=self._between_middles(found.linear_mean),
-            read_out=self._between_middles(found.read_out),
+            linear_mean=self._between_middles(graded.linear_mean),
+            read_out=self._between_middles(graded.read_out),
         )
 
     def _between_middles(self, mean: Total | None) -> Total | None:

@@ -66,23 +66,23 @@ class _GroupTally:
 def graded_answer(collected: Collected) -> GradedAnswer:
     """Return what the reports of the opening round say."""
     groups = _group_tallies(collected)
-    found = graded_estimate([_group(each) for each in groups])
+    graded = graded_estimate([_group(each) for each in groups])
     users = sum(each.users for each in groups)
     mechanism = groups[0].mechanism
     linear = None
     if all(each.tally.users > 1 for each in groups):
         points = mechanism.points(np.arange(mechanism.size))
-        spread = _variance(found.fit.undefended[0], points)
+        spread = _variance(graded.fit.undefended[0], points)
         linear = _linear_mean(groups, spread, coins_checked=collected.coins_checked)
         linear = linear.times(1 / mechanism.end)
-    estimate = _estimate(found, users, collected.epsilon)
-    between_groups = _spread(found)
+    estimate = _estimate(graded, users, collected.epsilon)
+    between_groups = _spread(graded)
     scale = 2 / (mechanism.size - 1)
-    read_out = _read_out(found, scale) if found.attack_seen else linear
-    if read_out is not None and (found.attack_seen or between_groups.significant):
+    read_out = _read_out(graded, scale) if graded.attack_seen else linear
+    if read_out is not None and (graded.attack_seen or between_groups.significant):
         variance = read_out.variance + scale**2 * between_groups.variance
         read_out = replace(read_out, variance=variance)
-    details = _details(found, groups) | {"groups_disagree": between_groups.significant}
+    details = _details(graded, groups) | {"groups_disagree": between_groups.significant}
     return GradedAnswer(estimate, details, read_out, linear)
 
 
@@ -99,21 +99,21 @@ def widened(mean: Total, read_out: Total | None) -> Total:
     return replace(mean, variance=max(mean.variance, distance**2 + read_out.variance))
 
 
-def _spread(found: GradedEstimate) -> GroupSpread:
+def _spread(graded: GradedEstimate) -> GroupSpread:
     """Return the spread of the groups' mean indices without EM beyond their bootstrap errors."""
-    distances = found.replicates.read_outs - _centre(found)
-    return group_spread(found.fit.read_outs[0], (distances**2).mean(axis=0))
+    distances = graded.replicates.read_outs - _centre(graded)
+    return group_spread(graded.fit.read_outs[0], (distances**2).mean(axis=0))
 
 
-def _read_out(found: GradedEstimate, scale: float) -> Total:
+def _read_out(graded: GradedEstimate, scale: float) -> Total:
     """Return the mean by positions on the scale of [-1, 1], with its bootstrap error."""
-    variance = float(((found.replicates.read_out - _centre(found)) ** 2).mean())
-    return Total(scale * float(found.fit.read_out[0]) - 1, scale**2 * variance)
+    variance = float(((graded.replicates.read_out - _centre(graded)) ** 2).mean())
+    return Total(scale * float(graded.fit.read_out[0]) - 1, scale**2 * variance)
 
 
-def _centre(found: GradedEstimate) -> float:
+def _centre(graded: GradedEstimate) -> float:
     """Return the mean index that the replicates were drawn from."""
-    distribution = found.fit.distribution[0]
+    distribution = graded.fit.distribution[0]
     return float(distribution @ np.arange(len(distribution)))
 
 
@@ -139,14 +139,14 @@ def _group(each: _GroupTally) -> Group:
     return Group(each.users, each.reports, output_counts(each.mechanism, each.tally))
 
 
-def _estimate(found: GradedEstimate, users: int, epsilon: float) -> Estimate:
+def _estimate(graded: GradedEstimate, users: int, epsilon: float) -> Estimate:
     undefended = _from_replicates(
-        found.fit.undefended, found.replicates.undefended, users, epsilon, "ems"
+        graded.fit.undefended, graded.replicates.undefended, users, epsilon, "ems"
     )
-    if not found.attack_seen:
+    if not graded.attack_seen:
         return undefended
     defended = _from_replicates(
-        found.fit.distribution, found.replicates.distribution, users, epsilon, "de-remf*"
+        graded.fit.distribution, graded.replicates.distribution, users, epsilon, "de-remf*"
     )
     return replace(defended, raw=undefended)
 
@@ -159,9 +159,9 @@ def _from_replicates(
     return Estimate(totals, noise, users, epsilon, steps=("graded groups", decoder, "bootstrap"))
 
 
-def _details(found: GradedEstimate, groups: Sequence[_GroupTally]) -> dict[str, Any]:
-    share = float(found.fit.share[0])
-    weights = found.fit.weights[0].tolist()
+def _details(graded: GradedEstimate, groups: Sequence[_GroupTally]) -> dict[str, Any]:
+    share = float(graded.fit.share[0])
+    weights = graded.fit.weights[0].tolist()
     rows = [
         {
             "epsilon": each.mechanism.epsilon,
@@ -170,15 +170,15 @@ def _details(found: GradedEstimate, groups: Sequence[_GroupTally]) -> dict[str, 
             "weight": weight,
             "poisoned": [list(segment) for segment in segments],
         }
-        for each, weight, segments in zip(groups, weights, found.segments, strict=True)
+        for each, weight, segments in zip(groups, weights, graded.segments, strict=True)
     ]
     return {
-        "remark": ATTACK.format(percent=100 * share) if found.attack_seen else NO_ATTACK,
-        "attack_seen": found.attack_seen,
+        "remark": ATTACK.format(percent=100 * share) if graded.attack_seen else NO_ATTACK,
+        "attack_seen": graded.attack_seen,
         "false_share": share,
-        "likelihood_gain": found.evidence.gain,
-        "misfit": found.evidence.misfit,
-        "misfit_threshold": found.evidence.threshold,
+        "likelihood_gain": graded.evidence.gain,
+        "misfit": graded.evidence.misfit,
+        "misfit_threshold": graded.evidence.threshold,
         "graded_groups": rows,
     }
 

@@ -125,17 +125,17 @@ def defended(groups: Sequence[Group]) -> GradedFit:
     masks = [semf(group.observed) for group in groups]
     probe = groups[-1]
     share = np.minimum(emf(probe.observed, masks[-1]).share, MAX_SHARE)
-    found = [_decoded(group, mask, share) for group, mask in zip(groups, masks, strict=True)]
+    decoded = [_decoded(group, mask, share) for group, mask in zip(groups, masks, strict=True)]
     weights = _weights(groups, share)
     remaining = [
-        group.observed.without(each.poison) for group, each in zip(groups, found, strict=True)
+        group.observed.without(each.poison) for group, each in zip(groups, decoded, strict=True)
     ]
     return GradedFit(
-        _average([each.distribution for each in found], weights),
+        _average([each.distribution for each in decoded], weights),
         plain.undefended,
         share,
         weights,
-        tuple(each.poison for each in found),
+        tuple(each.poison for each in decoded),
         tuple(masks),
         _read_outs(remaining),
     )

@@ -99,8 +99,8 @@ class LikelihoodIntervals:
         """
         threshold = self._best.log_likelihood - critical / 2
         groups = ComponentGroups.split(inside, share)
-        found = self._problem.best(groups, start, threshold)
-        return found if found.most >= threshold else None
+        likeliest = self._problem.best(groups, start, threshold)
+        return likeliest if likeliest.most >= threshold else None
 
     def first_edge(self, share: float, level: float) -> int:
         """Return the first edge below which at least a share of people may be."""
@@ -118,11 +118,11 @@ class LikelihoodIntervals:
         start = self._best
         while abs(allowed - rejected) > 1:
             middle = (allowed + rejected) // 2
-            found = self._allowed(self._under(middle), share, _of_one(level), start)
-            if found is None:
+            likeliest = self._allowed(self._under(middle), share, _of_one(level), start)
+            if likeliest is None:
                 rejected = middle
             else:
-                allowed, start = middle, found
+                allowed, start = middle, likeliest
         return allowed
 
     @cached_property
@@ -146,11 +146,11 @@ class LikelihoodIntervals:
         rejected = end
         for _ in range(_HALVINGS):
             middle = (allowed + rejected) / 2
-            found = self._allowed(inside, middle, _of_two(level), start)
-            if found is None:
+            likeliest = self._allowed(inside, middle, _of_two(level), start)
+            if likeliest is None:
                 rejected = middle
             else:
-                allowed, start = middle, found
+                allowed, start = middle, likeliest
         return rejected  # the outer end of what is left
 
 

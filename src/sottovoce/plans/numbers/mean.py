@@ -110,26 +110,26 @@ class Mean(Plan, kind="mean"):
 
     def _defended(self, collected: Collected) -> NumberAnswer:
         """Return the mean of the distribution over the points; the undefended one is a detail."""
-        found = graded_answer(collected)
+        graded = graded_answer(collected)
         points = np.linspace(self.domain.low, self.domain.high, self.domain.size)
-        linear = self._from_end_to_end(found.linear_mean)
-        read_out = self._from_end_to_end(found.read_out)
-        mean = replace(widened(_mean_of(found.estimate, points), read_out), raw=linear)
-        raw = found.estimate.raw or found.estimate
+        linear = self._from_end_to_end(graded.linear_mean)
+        read_out = self._from_end_to_end(graded.read_out)
+        mean = replace(widened(_mean_of(graded.estimate, points), read_out), raw=linear)
+        raw = graded.estimate.raw or graded.estimate
         undefended = widened(_mean_of(raw, points), linear)
         low, high = undefended.interval()
         details = {
-            **found.details,
+            **graded.details,
             "undefended_mean": undefended.total,
             "undefended_interval": [low, high],
         }
         return NumberAnswer(
             "mean",
             {"mean": mean},
-            found.estimate.users,
+            graded.estimate.users,
             collected.epsilon,
             "square_wave",
-            found.estimate.steps,
+            graded.estimate.steps,
             details=details,
         )
 
