@@ -106,7 +106,7 @@ class Answer(Outcome):
 
     @property
     def about(self) -> dict[str, Any]:
-        """Return what every number here rests on."""
+        """Return the facts that hold for every number: users, epsilon, mechanism, level, steps."""
         return {
             "name": self.name,
             "users": self.estimate.users,

@@ -50,5 +50,5 @@ def reasons(bounds: Iterable[Bounds | None], *, known: bool) -> dict[str, str]:
 
 
 def sentence(fakes: float) -> str:
-    """Return what the bounds say, for people."""
+    """Return the bounds as a sentence."""
     return f"if up to {100 * fakes:g} % of the reports were false"

@@ -377,7 +377,7 @@ class _Panel:
 
     @property
     def facts(self) -> str:
-        """Return what the answer rests on, in a few words."""
+        """Return a caption with the facts behind the answer."""
         estimate = self.answer.estimate
         scaled = f" of {estimate.population:,}" if estimate.population > estimate.users else ""
         users = f"{estimate.users:,}{scaled} users"
@@ -479,17 +479,19 @@ def _stacked_axes(ax: Any, heights: Sequence[float]) -> list[Any]:
 
 
 def _axes_beside(ax: Any, count: int) -> list[Any]:
-    """Put several axes beside each other in the place of the given ones."""
+    """Replace axes by several axes beside each other."""
     figure = ax.figure
     parts = _divided(ax).subgridspec(1, count)
     return [figure.add_subplot(part) for part in parts]
 
 
 def _divided(ax: Any) -> Any:
-    """Remove axes, and return their place in the figure."""
+    """Remove axes, and return their grid cell in the figure."""
     cell_of_grid = ax.get_subplotspec()
     if cell_of_grid is None:
-        raise ParameterError("`ax` must be made by subplots() here: it is divided into several")
+        raise ParameterError(
+            "`ax` must be made by subplots(), because it is divided into several axes"
+        )
     ax.remove()
     return cell_of_grid
 

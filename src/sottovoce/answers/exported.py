@@ -126,7 +126,7 @@ class ExportedAnswer(PlainRows):
         return self.measures() or [dict(row) for row in self.content.get("rows", ())]
 
     def _labelled(self, rows: Sequence[Row]) -> Iterator[tuple[str, dict[str, ExportedNumber]]]:
-        """Return what every row is about, with its numbers; a suppressed row has none."""
+        """Return the label of every row with its numbers; a suppressed row has none."""
         keys = self._keys
         for row in rows:
             label = " / ".join(str(row[key]) for key in keys) or self._numbers[0]

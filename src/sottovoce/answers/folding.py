@@ -21,7 +21,7 @@ class FoldedRows:
 
     @property
     def remark(self) -> str:
-        """Return what stands below the rows; nothing where none is folded.
+        """Return the line below the rows; an empty text if no row is folded.
 
         >>> FoldedRows([], folded=12).remark
         'within noise: 12 more rows'

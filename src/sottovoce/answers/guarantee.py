@@ -1,4 +1,4 @@
-"""What an outcome promises to the people behind it."""
+"""The privacy guarantee of an outcome for the people behind it."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +25,7 @@ class ShuffledReports:
 
     @cached_property
     def guarantee(self) -> ShuffledGuarantee:
-        """Return what holds for everybody, whichever round they answered; computed once."""
+        """Return the guarantee for everybody, whichever round they answered; computed once."""
         rounds = [
             ShuffledGuarantee.of(blanket, users, self.fakes, self.delta)
             for blanket, users in zip(self.blankets, self.users, strict=True)
@@ -65,7 +65,7 @@ class Guarantee:
         }
 
     def lines(self) -> list[str]:
-        """Return what is printed below an outcome; nothing if only the local epsilon holds."""
+        """Return the lines printed below an outcome; none if only the local epsilon holds."""
         if self.shuffled is None:
             return []
         guarantee = self.shuffled.guarantee

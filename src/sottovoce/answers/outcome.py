@@ -21,7 +21,7 @@ Row = dict[str, Any]
 
 
 class Outcome(PlainRows):
-    """What a plan answers: rows with intervals, and what they rest on."""
+    """The answer of a plan: rows with intervals, and the facts behind them."""
 
     name: str
     # Whether rows count people, so that small crowds are withheld.
@@ -30,7 +30,7 @@ class Outcome(PlainRows):
     @property
     @abstractmethod
     def guarantee(self) -> Guarantee:
-        """Return what the people behind the outcome were promised."""
+        """Return the privacy guarantee of the people behind the outcome."""
 
     @property
     @abstractmethod
@@ -44,7 +44,7 @@ class Outcome(PlainRows):
     @property
     @abstractmethod
     def about(self) -> dict[str, Any]:
-        """Return what every row rests on: users, epsilon, mechanism, level, steps."""
+        """Return the facts behind every row: users, epsilon, mechanism, level, steps."""
 
     def named(self, name: str) -> Self:
         """Return the same outcome under the name of its task."""
@@ -81,7 +81,7 @@ class Outcome(PlainRows):
         raise ParameterError(f"`method` {method!r} does not apply here: {self.name} takes none")
 
     def kept(self) -> "Outcome | None":
-        """Return what to store before reports are erased; None where their sums give it again."""
+        """Return the outcome to store before reports are erased; None if their sums suffice."""
         return self
 
     @abstractmethod
@@ -104,7 +104,7 @@ class Outcome(PlainRows):
         raise ParameterError("`marginal` does not apply: this task is not about joint tables")
 
     def views(self, names: Sequence[str] = ()) -> SideViews:
-        """Return what is shown beside the rows, with attention to the named attributes."""
+        """Return the views beside the rows, with emphasis on the named attributes."""
         return SideViews()
 
     def to_dict(self) -> dict[str, Any]:

@@ -20,11 +20,11 @@ class PlainData(ABC):
         return export.json_text(self.to_dict())
 
     def to_show(self) -> dict[str, Any]:
-        """Return what a notebook shows, as plain data; a long outcome shows a part of its rows."""
+        """Return the data that a notebook shows; of a long outcome, a part of its rows."""
         return self.to_dict()
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
+        """Return the HTML that a notebook shows."""
         return notebook.html_text(self.to_show(), getattr(self, "name", ""))
 
 

@@ -1,4 +1,4 @@
-"""What an outcome shows beside its rows, as data that a shell can draw."""
+"""Views of an outcome beside its rows, as data that a shell can draw."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What a document may hold at most, so that a device reads and answers any document in a moment.
+"""Largest sizes of a document, so that a device reads and answers any document in a moment.
 
 The documents of tasks and rounds are written by strangers.  Every number here is checked before
 anything is built from what it bounds.  Together they keep reading and answering below 100

@@ -1,4 +1,4 @@
-"""What fakes add to the votes of a group, and the noise law of the votes that are left without it.
+"""The votes that fakes add to a group, and the noise law of the votes that remain without them.
 
 Shufflers add F fakes to the reports of n people.  A fake is a draw from the blanket of a pure
 mechanism: it supports a given value with probability ``share``, and another given value as well
@@ -38,7 +38,7 @@ from sottovoce.maths.normal import upper_quantile
 
 @dataclass(frozen=True)
 class FakeVotes:
-    """What so many fakes add to the votes for every value.
+    """The law of the votes that a number of fakes add for every value.
 
     ``vote`` is the mean vote of one fake.  Its votes have the covariance ``own`` on the diagonal
     alone, and ``common`` everywhere.
@@ -64,7 +64,7 @@ class FakeVotes:
         )
 
     def times(self, factor: float) -> "FakeVotes":
-        """Return what fakes add to votes that are multiplied by a factor."""
+        """Return the law of the votes of the fakes times a factor."""
         square = factor**2
         return FakeVotes(self.count, factor * self.vote, square * self.own, square * self.common)
 
@@ -185,7 +185,7 @@ class NoiseWithFakes(Noise):
         return np.clip(votes / users, 0, 1) - self.fakes.vote
 
     def _constant(self, coefficients: Floats) -> float:
-        """Return what a person adds who holds none of the values.
+        """Return the expected contribution of a person who holds none of the values.
 
         It is the mean coefficient where the law is balanced over a whole domain, else 0.
         """
@@ -251,7 +251,7 @@ class SupportLawWithFakes(SupportLaw):
         return Coins(np.array(weights), np.array(chances))
 
     def unheld_votes(self, tail: float, users: int) -> float:
-        """Return what an unheld value exceeds with probability ``tail``, by bisection."""
+        """Return the bound that an unheld value exceeds with probability ``tail``, by bisection."""
         coins = self.coins(np.zeros(1), Sampled(users, users))
         wanted = upper_quantile(tail)
         low = 0

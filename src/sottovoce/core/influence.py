@@ -148,7 +148,7 @@ class Exposure:
 
 
 class InfluenceLaw(ABC):
-    """What one report can add to, and take from, any linear function of the votes."""
+    """The most that one report can add to, or subtract from, a linear function of the votes."""
 
     # Whether cells can be exchanged: then only the coefficients matter, not where they stand.
     symmetric: ClassVar[bool] = True
@@ -176,7 +176,7 @@ class InfluenceLaw(ABC):
 
 @dataclass(frozen=True, eq=False)
 class CoefficientBounds:
-    """What is known of coefficients that are too many to list, an entry per layer of cells.
+    """Bounds of coefficients that are too many to list, with one entry per layer of cells.
 
     ``highest`` is no less than the largest of them and 0, ``lowest`` no more than the smallest and
     0.  ``positive`` is no less than the sum of those above 0, ``negative`` no more than the sum of

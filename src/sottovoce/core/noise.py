@@ -82,7 +82,7 @@ class Noise(ABC):
         return self.variances(np.zeros(len(votes)), users)
 
     def unheld_votes(self, votes: Floats, users: int, tail: float) -> Floats:
-        """Return what every cell exceeds with probability ``tail`` if nobody holds its value."""
+        """Return the bound that each cell exceeds with probability ``tail`` if nobody holds it."""
         law = self.supports
         if law is not None:
             return np.full(len(votes), law.unheld_votes(tail, users))

@@ -1,4 +1,4 @@
-"""What somebody probably meant by a word that is not known."""
+"""Suggestions for unknown words: the known word that was probably meant."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches

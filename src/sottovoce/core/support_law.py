@@ -42,7 +42,7 @@ _CONVERGED = 1e-9  # of a score, in standard deviations
 
 @dataclass(frozen=True)
 class Sampled:
-    """Who reported: ``users`` of a ``population``, everybody or a random part."""
+    """The number of ``users`` who reported, all or a random part of a ``population``."""
 
     users: int
     population: int
@@ -116,10 +116,10 @@ class SupportLaw:
         return Coins(np.array(weights), np.array(chances))
 
     def unheld_votes(self, tail: float, users: int) -> float:
-        """Return what the votes of a value that nobody holds exceed with probability ``tail``.
+        """Return the bound that votes of a value nobody holds exceed with probability ``tail``.
 
-        The probability is at most the one asked for.  The bound lies half way between two
-        possible votes, so that rounding decides nothing.
+        The probability is at most ``tail``.  The bound lies half way between two possible votes,
+        so that rounding errors cannot change a comparison with it.
         """
         # The least count k with P[Binomial(n, q) >= k] <= tail.
         least = binomial.upper_quantile(tail, users, self.q) + 1

@@ -30,7 +30,7 @@ class Encoding(ABC):
 
     @abstractmethod
     def __call__(self, values: Values, rng: Rng) -> Values:
-        """Return what the mechanism randomises; all randomness comes from ``rng``."""
+        """Return the values that the mechanism randomises; all randomness comes from ``rng``."""
 
     def promoting(self, values: Values, rng: Rng) -> Values:
         """Return for every value an index whose support counts for it.

@@ -1,4 +1,4 @@
-"""What every engine shares: driving a plan, sorting reports by address, estimating candidates."""
+"""Functions of every engine: driving a plan, sorting reports by address, estimating candidates."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -22,7 +22,7 @@ _SLOT_BITS = 16  # of the number that stands for a member and a slot
 
 
 class TaskCollected:
-    """What engines know of a collection without looking at reports."""
+    """The properties of a collection that engines know without reading reports."""
 
     task: Task
     rounds: tuple[Round, ...]
@@ -62,7 +62,7 @@ def drive(
 
 
 def finished(task: Task, collected: Collected, outcome: Outcome) -> Outcome:
-    """Return the outcome of a task under its name, with what shuffling promises at its users."""
+    """Return the outcome of a task under its name, with the guarantee of shuffling."""
     named = outcome.named(task.name)
     if task.shuffle is None:
         return named
@@ -80,7 +80,7 @@ def finished(task: Task, collected: Collected, outcome: Outcome) -> Outcome:
 def corrected_outcome(
     task: Task, collected: Collected, kept: Collected, outcome: Outcome
 ) -> Outcome:
-    """Return the outcome of what a correction keeps, or that of all reports if it is all."""
+    """Return the outcome from the reports that a correction keeps."""
     if kept is collected:
         return outcome
     stepped = task.plan.step(kept)

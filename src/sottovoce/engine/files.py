@@ -21,9 +21,9 @@ SPILL_PREFIX = ".spill"  # of folders for what does not fit into memory
 
 
 def replace_file(path: AnyPath, make: Callable[[Path], object]) -> None:
-    """Make a file under another name, push it to the disk, and only then give it its own name.
+    """Write a file under a temporary name, sync it to the disk, and then rename it.
 
-    For an object store it is made on the disk, and sent when it is whole.
+    For an object store the file is written to the disk, and sent when it is complete.
     """
     if isinstance(path, StoredPath):
         with TemporaryDirectory() as folder:

@@ -43,7 +43,7 @@ class ReportBatch:
 
 @dataclass(frozen=True, eq=False)
 class MemoryCollected(TaskCollected):
-    """What a task has collected, in memory: reports, or the tallies of those that were erased."""
+    """The collected reports of a task in memory, or the tallies of erased reports."""
 
     task: Task
     rounds: tuple[Round, ...] = ()
@@ -116,7 +116,7 @@ class MemoryCollected(TaskCollected):
         return self.persons[round_number]
 
     def after(self, asked: Round, batches: Mapping[Address, ReportBatch]) -> "MemoryCollected":
-        """Return what is collected once a round has been answered."""
+        """Return the collection with the reports of one more round."""
         if not any(len(batch.reports) for batch in batches.values()):
             raise NoDataError(f"round {asked.number} of task {self.task.name!r} has no reports")
         return replace(
@@ -128,7 +128,7 @@ class MemoryCollected(TaskCollected):
         )
 
     def after_erasing(self, asked: Round, sums: Mapping[Address, Tally]) -> "MemoryCollected":
-        """Return what is collected with a round of which only the tallies remain."""
+        """Return the collection with one more round, of which only the tallies remain."""
         return replace(self, rounds=(*self.rounds, asked), sums={**self.sums, **sums})
 
     def _of_round(self, round_number: int) -> dict[Address, ReportBatch]:

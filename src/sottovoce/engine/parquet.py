@@ -62,7 +62,7 @@ _OPTIONAL = ("subject", "public")
 
 @dataclass(frozen=True)
 class Log:
-    """What a sealed log holds: how many reports, and the checksum of all of them."""
+    """The number of reports in a sealed log, and the checksum of all of them."""
 
     count: int
     checksum: str

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SealedCollected(TaskCollected):
-    """What a task has collected: the logs of its rounds, or the tallies of those that were erased.
+    """The collected reports of a task: the logs of its rounds, or the tallies of erased reports.
 
-    ``memory`` is how many bytes a query in SQL may use, with temporary files for the rest.
+    ``memory`` is the number of bytes that a SQL query may use; the rest goes to temporary files.
     """
 
     task: Task
@@ -114,7 +114,7 @@ class SealedCollected(TaskCollected):
         return self.related[round_number]
 
     def after(self, asked: Round, log: SealedLog) -> "SealedCollected":
-        """Return what is collected with the log of one more round."""
+        """Return the collection with the log of one more round."""
         return replace(
             self,
             rounds=(*self.rounds, asked),
@@ -124,7 +124,7 @@ class SealedCollected(TaskCollected):
         )
 
     def after_erasing(self, asked: Round, sums: Mapping[Address, Tally]) -> "SealedCollected":
-        """Return what is collected with a round of which only the tallies remain."""
+        """Return the collection with one more round, of which only the tallies remain."""
         return replace(self, rounds=(*self.rounds, asked), sums={**self.sums, **sums})
 
     def _log(self, address: Address) -> SealedLog:

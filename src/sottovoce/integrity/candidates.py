@@ -58,9 +58,9 @@ class Candidates:
         return np.asarray(self.shares * gain > MAX_HELD)
 
     def sampled(self, count: int) -> "Candidates":
-        """Return what about so many of many reports say.
+        """Return the same candidates with a sample of the reports.
 
-        One in so many is taken, because false ones may lie together.
+        Every n-th report is taken, because false reports may lie next to each other.
         """
         if self.hashed is None or self.users <= 2 * count:
             return self
@@ -76,7 +76,7 @@ class Candidates:
 
 
 def gather(mechanism: PureMechanism, reports: Reports, values: Values) -> Candidates:
-    """Return what is known about some values from the reports."""
+    """Return the candidates for some values, with their supports in the reports."""
     pairs = np.zeros((len(values), len(values)))
     tables = []
     for start in range(0, len(reports), _REPORTS_AT_ONCE):

@@ -1,4 +1,4 @@
-"""What can be done about implausible reports when an answer is asked for."""
+"""Defences against implausible reports that an answer can be requested with."""
 
 from sottovoce.core import settings
 

@@ -34,7 +34,7 @@ class FittedLoads:
 
     @cached_property
     def information(self) -> Floats:
-        """Return what one report says about the parameters."""
+        """Return the information of one report about the parameters."""
         return self.model.information(self.fit)
 
     def weights_anew(self, drawn: Ints) -> Floats:

@@ -35,14 +35,14 @@ class SeedFilter:
 
     @property
     def step(self) -> str:
-        """Return what was done, for the steps of an estimate."""
+        """Return a description of the filter, for the steps of an estimate."""
         return f"seed filter: {self.left_out:,} reports left out"
 
 
 def seed_filter(
     collected: Collected, round_number: int, round_tests: RoundTests
 ) -> SeedFilter | None:
-    """Return which reports to keep by their seeds; None if they leave out none."""
+    """Return the filter that removes reports by their seeds; None if it removes none."""
     alarming = {key: round_tests.pools[key] for key in round_tests.searched}
     if not alarming:
         return None
@@ -62,11 +62,11 @@ def seed_filter(
 
 
 def suspected(collected: Collected, *examinations: RoundTests) -> dict[Address, Suspected]:
-    """Return the addresses whose reports can be weighted by loads, with whom to suspect there.
+    """Return the addresses whose reports can be weighted by loads, with their suspects.
 
-    ``collected`` has the reports that are kept.  Guesses come from tests of all reports and of
-    those that are kept: a filter may leave false reports that are too few to be seen again, or take
-    away those that hid others.
+    ``collected`` has the kept reports.  Guesses come from tests of all reports and of the kept ones.
+    Both are needed: after filtering, too few false reports may remain to be detected again, or
+    others may appear that were hidden before.
     """
     guesses: dict[Address, list[Examined]] = {}
     for examined in chain.from_iterable(tests.examined for tests in examinations):

@@ -1,7 +1,9 @@
-"""How many reports of a round are not honest, where a test alarms and it can be estimated.
+"""The share of false reports in a round, if a test alarms and the share can be estimated.
 
-Numbers: the share that the filter of poisoned outputs finds.  Hashing: the share of reports that
-the load EMF takes for greedy ones.  It is told beside an alarm; no correction rests on it.
+- For numbers it is the share that the filter of poisoned outputs estimates.
+- For hashing it is the share of reports that the load EMF classifies as greedy.
+
+The share is shown beside an alarm.  No correction uses it.
 """
 
 from sottovoce.integrity.load_emf import LoadFit, LoadModel
@@ -11,7 +13,7 @@ MAX_FITTED = 1 << 16  # reports of an address
 
 
 def false_share(round_tests: RoundTests) -> float | None:
-    """Return the estimated share of false reports; None without an alarm that tells it."""
+    """Return the estimated share of false reports; None if no alarming test estimates it."""
     shares = [each.share for each in round_tests.misfits if each.test.alarm]
     if shares:
         return max(shares)

@@ -1,4 +1,4 @@
-"""Who takes the fullest bucket: a test of whether reports follow what their hashes make of values.
+"""Load test: whether reports choose the fullest bucket of their hash more often than honest ones.
 
 The hash of a report is public.  It deals a set T of values to buckets; honest people name the
 bucket of what they hold, so that the demand for a bucket is linear in the values that it got.  With

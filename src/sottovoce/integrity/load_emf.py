@@ -43,7 +43,7 @@ _TOLERANCE = 1e-8  # relative, of the mean log-likelihood
 
 @dataclass(frozen=True, eq=False)
 class LoadModel:
-    """What the likelihood of every report is made of."""
+    """The terms of the likelihood of every report."""
 
     supports: Floats  # (reports, candidates): 1 where the report supports the candidate, less 1/g
     greedy: Floats  # of each report: how likely a false one names the same bucket

@@ -28,7 +28,7 @@ class Misfit:
 
 
 def misfit(mechanism: Mechanism, evidence: Tally, alpha: float = FALSE_ALARM) -> Misfit | None:
-    """Return how badly honest people explain the outputs; None for counts and fine grids."""
+    """Return the test whether honest people explain the outputs; None for counts and fine grids."""
     if not mechanism.randomises_numbers or mechanism.size > MAX_GRID:
         return None
     filter_evidence = evidence_in_tally(mechanism, evidence, alpha)

@@ -1,4 +1,4 @@
-"""What the tests of a round say: plain data that can be kept when the reports are erased."""
+"""Results of the tests of a round: plain data that is kept when the reports are erased."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -59,7 +59,7 @@ class Integrity:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> "Integrity":
-        """Return what ``to_dict`` wrote."""
+        """Return the results that ``to_dict`` wrote."""
         tests = [
             PlausibilityTest(**{name: value for name, value in test.items() if name != "alarm"})
             for test in content["tests"]

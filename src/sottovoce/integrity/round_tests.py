@@ -25,7 +25,7 @@ class Examined:
 
     @property
     def guesses(self) -> list[Ints]:
-        """Return the candidates that each test suspects; those of the load test are the finer."""
+        """Return the candidates that each test suspects; the load test is the finer one."""
         tests = (self.load, self.co_support)
         return [test.members for test in tests if test is not None and len(test.members)]
 
@@ -50,7 +50,7 @@ class Examined:
 
 @dataclass
 class RoundTests:
-    """Tests of a round by name, and what was found on the way.
+    """Tests of a round by name, with the intermediate results that corrections use.
 
     ``searched`` are the keys of the pools whose seed spectrum alarms.
     """

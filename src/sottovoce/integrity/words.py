@@ -1,4 +1,4 @@
-"""What every test says in words: one table for command line, dashboard and documentation."""
+"""Descriptions of all tests: one table for command line, dashboard and documentation."""
 
 from dataclasses import dataclass
 

@@ -67,21 +67,21 @@ class Baskets:
 
     @cached_property
     def owners(self) -> Ints:
-        """Return whose item each one is."""
+        """Return the owner of every item."""
         return np.repeat(np.arange(len(self)), self.sizes)
 
     def holds(self, item: int) -> Bools:
-        """Return who has an item."""
+        """Return for every person whether they have an item."""
         has_item = np.zeros(len(self), bool)
         has_item[self.owners[self.items == item]] = True
         return has_item
 
     def counts(self, size: int) -> Ints:
-        """Return how many people have each of so many items."""
+        """Return how many people have each of ``size`` items."""
         return np.bincount(self.items, minlength=size)
 
     def holding(self, candidates: Sequence[Sequence[int]]) -> "Baskets":
-        """Return which of the candidates everybody has whole, by position.
+        """Return for every person the indices of the candidates that they have completely.
 
         A candidate is a set of items.
         """

@@ -447,7 +447,7 @@ class AffineResponse(SeededMechanism, PureMechanism, kind="affine"):
         return AffineReports(reports["seed"], reports["bucket"], self.bits, self.rank)
 
     def _layout(self) -> "PointLayout":
-        """Return where the points of values lie."""
+        """Return the layout of the points of the values."""
         from sottovoce.kernels.affine import PointLayout
 
         return PointLayout(self.bits, self.groups, self.permuted)

@@ -143,7 +143,7 @@ class Mechanism(ABC):
 
     @property
     def epsilon_once(self) -> float | None:
-        """Return what one report reveals, if that is less than all reports of a value reveal."""
+        """Return the epsilon of one report, if it is less than that of all reports of a value."""
         return None
 
     @property
@@ -153,9 +153,9 @@ class Mechanism(ABC):
 
     @property
     def blanket(self) -> Blanket:
-        """Return what hides one report among shuffled ones.
+        """Return the blanket that hides one report among shuffled ones.
 
-        Without more knowledge it is the blanket that every mechanism of this epsilon has.
+        The default is the blanket that every mechanism with this epsilon has.
         """
         return Blanket.generic(self.epsilon)
 
@@ -171,7 +171,7 @@ class Mechanism(ABC):
 
     @property
     def influence_law(self) -> InfluenceLaw | None:
-        """Return what one report can do to the votes; None where no bound is known."""
+        """Return the largest influence of one report on the votes; None if no bound is known."""
         return None
 
     @property
@@ -258,7 +258,7 @@ class Mechanism(ABC):
         return self.privatize(values, rng)
 
     def instantaneous(self, reports: Reports, rng: Rng) -> Reports:
-        """Return what is sent of remembered responses; most mechanisms send them as they are."""
+        """Return the reports sent for remembered responses: by default the responses themselves."""
         return reports
 
     @abstractmethod
@@ -417,7 +417,7 @@ class PureMechanism(Mechanism):
         return candidates
 
     def public_hash(self, reports: Reports, candidates: Values) -> PublicHash | None:
-        """Return where the public seeds of the reports hash candidates; None without a hash."""
+        """Return the buckets of candidates under the seeds of reports; None without a hash."""
         return None
 
     @property
@@ -425,7 +425,7 @@ class PureMechanism(Mechanism):
         return self.share is not None
 
     def fake_votes(self, count: FakeCount) -> FakeVotes:
-        """Return what so many fakes add to the votes for every value."""
+        """Return the law of the votes that ``count`` fakes add for every value."""
         if self.share is None:
             raise ParameterError(f"the votes of fakes are not known for the mechanism {self.kind}")
         return FakeVotes.of(count, (self.p, self.q), self.share, self.overlap)

@@ -88,7 +88,7 @@ def own_loads(buckets: Values) -> Ints:
 
 
 def _run_begins(ordered: Values) -> Bools:
-    """Return where a run of equal entries begins, in rows that are sorted."""
+    """Return flags of the first entry of every run of equal entries, in sorted rows."""
     begins = np.ones(ordered.shape, bool)
     begins[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
     return begins

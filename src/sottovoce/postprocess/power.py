@@ -139,7 +139,7 @@ def _nodes_around(counts: Floats, deviation: float, users: int) -> _Nodes:
 
 
 def _end_correction(edge: Any, side: int) -> _Nodes:
-    """Return what the last edge of an integral adds to make it a sum: f' / 24 at the edge.
+    """Return the correction of an integral to a sum at its last edge: f' / 24 at the edge.
 
     The derivative is the difference of two counts.
     """

@@ -46,7 +46,7 @@ class AddedTask:
 
     @property
     def address_name(self) -> str:
-        """Return what stands for the task in the address of a hop."""
+        """Return the name of the task in the address of a hop."""
         return text_of(self.fingerprint)
 
     @property
@@ -64,7 +64,7 @@ class AddedTask:
         return self.notice.check(codec.round_(codec.parse(document)))
 
     def context(self, asked: Round) -> SealContext:
-        """Return what all sealed messages of a round have in common."""
+        """Return the context that all sealed messages of a round share."""
         return seal_context(self.notice, asked, self.fingerprint)
 
     def closes_at(self, asked: Round) -> int:

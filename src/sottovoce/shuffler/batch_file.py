@@ -29,7 +29,7 @@ class BatchFiles:
         self.folder = folder / "batches" / text_of(task)
 
     def path(self, number: int, batch_hash: bytes) -> Path:
-        """Return where the final batch of a round is."""
+        """Return the path of the final batch of a round."""
         return self.folder / f"round-{number}-{batch_hash[:_NAME_BYTES].hex()}.batch"
 
     def write(self, number: int, write: Callable[[Path], MixResult]) -> MixResult:

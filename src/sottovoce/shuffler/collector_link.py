@@ -1,4 +1,4 @@
-"""What a hop asks of the collector of a task: rounds, the keys of other hops, tokens for fakes."""
+"""A hop's requests to the collector of a task: rounds, keys of other hops, tokens for fakes."""
 
 from collections.abc import Sequence
 from urllib.parse import quote

@@ -41,11 +41,11 @@ class HopIntake(GroupCommit[SealedUpload, "list[_Piece]"]):
         self._count = count
 
     async def submit(self, upload: SealedUpload) -> UploadReceipt:
-        """Return what became of the messages, once it is durable."""
+        """Store the messages, and return their verdicts once they are durable."""
         return await self.enqueue(upload, len(upload.messages))
 
     def _check_group(self, group: list[SealedUpload]) -> "list[_Piece]":
-        """Return what the messages of each request offer to the store."""
+        """Check a group of requests, and return the messages of each for the store."""
         return [_Piece(upload, self._length(upload)) for upload in group]
 
     def _store_group(self, pieces: "list[_Piece]") -> list[UploadReceipt]:

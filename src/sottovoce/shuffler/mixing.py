@@ -39,10 +39,10 @@ Passes = npt.NDArray[np.uint16]
 
 @dataclass(frozen=True)
 class MixSource:
-    """What is mixed: ``pages`` reads the inbox from its beginning, in the same order every time.
+    """The messages to mix: ``pages`` reads the inbox from its beginning, always in the same order.
 
-    ``make_fakes`` returns some of the fakes: from a number on, and how many.  They have the length
-    of an opened message.
+    ``make_fakes(first, count)`` returns ``count`` of the fakes, beginning with number ``first``.
+    They have the length of an opened message.
     """
 
     pages: Callable[[], Iterator[list[bytes]]]

@@ -22,7 +22,7 @@ Opened = list[bytes | None]  # what is under the layers; None for a message that
 
 @dataclass(frozen=True)
 class LayerKey:
-    """What opens the layer of one hop: as plain data, which a process can be given."""
+    """The key that opens the layer of one hop, as plain data that can be sent to a process."""
 
     private_key: bytes = field(repr=False)
     context: SealContext
@@ -36,7 +36,7 @@ class Opening:
         self._opener = LayerOpener(key.private_key, key.context, key.hop)
 
     def open(self, messages: Sequence[bytes]) -> Opened:
-        """Return what is under the layer of every message."""
+        """Return every message without the layer of this hop."""
         return [_opened(message, self._opener) for message in messages]
 
 

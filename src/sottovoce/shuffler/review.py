@@ -1,4 +1,4 @@
-"""What an operator reads before a task is added: what it asks, and what this hop promises."""
+"""The review of a task before it is added: its questions, and the promises of this hop."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def fetch(document: str, collector: str | None) -> tuple[str, str]:
 
 
 def review(document: str, collector: str, public_key: bytes) -> list[str]:
-    """Return what an operator should read, line by line; refuse a task of other hops."""
+    """Return the review as lines of text; refuse a task of other hops."""
     task = AddedTask.read(new_task(document, collector), public_key)
     shuffle = task.shuffle
     hops = " -> ".join(hop.url for hop in shuffle.hops)

@@ -1,4 +1,4 @@
-"""What an operator of a shuffler can set, beside what every server process has."""
+"""Settings of a shuffler, in addition to those of every server process."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -31,7 +31,7 @@ _KEYED = "content binary, unreadable binary, high bigint, low bigint"
 
 @dataclass(frozen=True)
 class KeyedOpening:
-    """What an executor does with its part: opens the messages and draws a key for each."""
+    """The work of an executor: open the messages of its part and draw a key for each."""
 
     key: LayerKey
 

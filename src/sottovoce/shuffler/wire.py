@@ -26,7 +26,7 @@ class PartAnswer(Struct):
 
 
 class PrivacyTriple(Struct):
-    """What a batch of so many users promises, against whom; all are epsilons.
+    """The guarantees of a batch of ``users`` against three adversaries; all are epsilons.
 
     ``central`` holds against the collector and ``against_users`` against the collector together
     with all other users, both with probability 1 - ``delta``.  ``local`` holds against everybody.

@@ -26,7 +26,7 @@ class BehindProxies:
         return self._route.bodies
 
     def begin(self, scope: Scope) -> Exchange | None:
-        """Return what serves a request of the client that a proxy names."""
+        """Return the exchange that serves a request of the client that a proxy names."""
         looking = self._middleware(scope, None, None)  # type: ignore[arg-type]
         try:
             looking.send(None)  # it waits for nothing, so one step takes it to its end

@@ -17,13 +17,17 @@ from sottovoce.errors import SottovoceError
 from sottovoce.web.limits import address_of
 from sottovoce.web.problems import RequestError
 
-_DIGITS = 18  # of the longest content length that is read as a number
-_DRAINED_BYTES = 1 << 16  # of a body that is read to its end although nobody wants it
+_DIGITS = 18  # most digits of a content length that is read as a number
+_DRAINED_BYTES = 1 << 16  # an unwanted body is read to its end if it has at most so many bytes
 _ADDRESS_PART = 4
 
 
 class BodyLimits:
-    """The budget of a process: ``max_body`` and ``max_held`` in bytes, and seconds for one body."""
+    """Limits of request bodies in a process.
+
+    ``max_body`` is the size of one body and ``max_held`` that of all bodies in memory, in bytes.
+    ``seconds`` is the time for receiving one body.
+    """
 
     def __init__(self, max_body: int, max_held: int, seconds: float) -> None:
         self.max_body = max_body
@@ -34,7 +38,7 @@ class BodyLimits:
         self.bytes_in_memory = 0  # bytes of all bodies at this moment
 
     def take(self, address: str, size: int) -> None:
-        """Take bytes of an address into the budget, or refuse them."""
+        """Count bytes that an address sends, or refuse them."""
         of_address = self._of_addresses[address] + size
         if self.bytes_in_memory + size > self._max_held or of_address > self._max_of_address:
             raise RequestError("busy", "too many bytes are being received at once", retry_after=1.0)
@@ -46,7 +50,7 @@ class BodyLimits:
         return stated is not None and is_short(stated) and int(stated) <= self.max_body
 
     def too_slow(self) -> RequestError:
-        """Return the error of a body whose time is over."""
+        """Return the error for a body that arrives too slowly."""
         return RequestError("too-slow", f"a body must arrive within {self.seconds:g} seconds")
 
     def give_back(self, address: str, size: int) -> None:

@@ -22,7 +22,7 @@ from sottovoce.web.limits import address_of
 
 
 class Reply(NamedTuple):
-    """What a request is answered."""
+    """The answer to a request."""
 
     status: int
     headers: list[tuple[bytes, bytes]]
@@ -48,14 +48,14 @@ class Exchange(Protocol):
 
 
 class CallbackRoute(Protocol):
-    """What serves some requests without ASGI."""
+    """A route that serves some requests without ASGI."""
 
     @property
     def bodies(self) -> BodyLimits:
         """Return the limits of bodies, those that go through ASGI included."""
 
     def begin(self, scope: Scope) -> Exchange | None:
-        """Return what serves a request with this head; None if it must go through ASGI."""
+        """Return the exchange for a request with this head; None if it must go through ASGI."""
 
 
 class _NobodyWaits:

@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """What the door allows: requests, probes of health apart from them, origins and bodies."""
+    """Limits of a server: rates of requests and of health probes, origins, and bodies."""
 
     requests: RateLimit
     health: RateLimit
@@ -61,7 +61,7 @@ class DirectService(Protocol):
     """A service that serves some requests without ASGI."""
 
     def begin(self, scope: Scope) -> Serve | None:
-        """Return what serves a request with this head; None if it must go through ASGI."""
+        """Return the exchange for a request with this head; None if it must go through ASGI."""
 
 
 class Door:
@@ -89,7 +89,7 @@ class Door:
         return self._limits.bodies
 
     def begin(self, scope: Scope) -> Exchange | None:
-        """Return what serves a request with this head; None if it must go through ASGI."""
+        """Return the exchange for a request with this head; None if it must go through ASGI."""
         serve = None if self._direct is None else self._direct.begin(scope)
         return None if serve is None else _DoorExchange(self, scope, serve)
 

@@ -64,7 +64,7 @@ def served(folder: Path) -> Iterator[None]:
 
 
 def concerns(folder: Path) -> list[str]:
-    """Return what speaks against a folder: that other users of the machine can open it."""
+    """Return the concern that other users of the machine can open a folder, if they can."""
     if not folder.exists() or not stat.S_IMODE(folder.stat().st_mode) & _OTHERS:
         return []
     return [

@@ -1,4 +1,4 @@
-"""What every server says about itself: that it lives, that it can write, its metrics and errors."""
+"""Health routes of every server: liveness, readiness, metrics and reports of errors."""
 
 import asyncio
 from collections.abc import Callable

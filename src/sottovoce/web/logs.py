@@ -51,7 +51,7 @@ class JsonLines(logging.Formatter):
 
 
 def _event(record: logging.LogRecord) -> str:
-    """Return what happened, without anything that a client may have sent.
+    """Return a description of an event, without anything that a client may have sent.
 
     Messages of other libraries may quote requests.  Those of uvicorn are constants with gaps for
     addresses and names: the constant is shown, with dots for its gaps.

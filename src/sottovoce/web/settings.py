@@ -81,7 +81,7 @@ class Settings:
 
     @property
     def concerns(self) -> list[str]:
-        """Return what speaks against these settings."""
+        """Return the concerns about these settings."""
         if self.proxies or _is_loopback(self.host):
             return []
         return [

@@ -26,7 +26,7 @@ class RefusedMessage(Struct):
 
 
 class UploadReceipt(Struct):
-    """What became of the messages of an upload; accepted ones and duplicates are durable."""
+    """The verdicts on the messages of an upload; accepted ones and duplicates are durable."""
 
     accepted: Count
     duplicates: Count

@@ -25,9 +25,9 @@ def when_available(
     monotonic: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Result:
-    """Return what an action returns, which is tried again for some seconds while it cannot serve.
+    """Return the result of an action, which is retried for some seconds while it is unavailable.
 
-    ``warned`` is told once why the start takes so long.
+    ``warned`` is called once, with the reason why the start takes so long.
 
     >>> when_available(lambda: "a store", DATABASE_SECONDS)
     'a store'

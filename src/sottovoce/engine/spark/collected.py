@@ -34,7 +34,7 @@ _MERGERS = 16  # Spark tasks that add up the sums of all parts, before the drive
 
 @dataclass(frozen=True, eq=False)
 class SparkCollected(TaskCollected):
-    """What a task has collected, in the logs of its rounds; nothing is read before it is needed."""
+    """The collected reports of a task: the logs of its rounds, which are read when needed."""
 
     task: Task
     spark: Any = field(repr=False)
@@ -155,10 +155,10 @@ class SparkCollected(TaskCollected):
         return {name: frames.array(table[name]) for name in table.column_names}
 
     def after(self, asked: Round, paths: LogPaths, checksum: str) -> "SparkCollected":
-        """Return what is collected with the log of one more round.
+        """Return the collection with the log of one more round.
 
-        ``checksum`` is that of the seal.  A log that is not the one that was sealed is refused: a
-        part of it that is missing or there twice would change every answer without a word.
+        ``checksum`` is that of the seal.  Any other log is refused, because a missing or repeated
+        part would silently change every answer.
         """
         number = asked.number
         collected = replace(

@@ -28,7 +28,7 @@ COMPARED = ("grr", "subset", "affine", "oue", "olh")
 
 @dataclass(frozen=True)
 class Alternative:
-    """What another mechanism would give: standard errors as shares of the users, and bytes."""
+    """Another mechanism: its standard errors as shares of the users, and its bytes."""
 
     mechanism: str
     error: float
@@ -38,7 +38,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class HistogramAdvice(Advice):
-    """What to expect of a collection; errors and ``detectable`` are shares of all users.
+    """Expected errors of a collection; errors and ``detectable`` are shares of all users.
 
     ``error`` is that of a value that hardly anybody holds, ``average_error`` the root mean square
     over the domain.  A value as frequent as ``detectable`` passes the significance threshold (0.05
@@ -127,11 +127,12 @@ class HistogramAdvice(Advice):
 
 @dataclass(frozen=True)
 class HistogramWishes:
-    """What else is asked of advice about a histogram.
+    """Further options of advice about a histogram.
 
-    ``questions`` are those that the users are divided among, ``error`` is a wished standard error
-    as a share of the users, ``rule`` says how to choose a mechanism, and ``mechanism`` is one to
-    compare with.
+    - ``questions`` is the number of questions that the users are divided among.
+    - ``error`` is a wished standard error, as a share of the users.
+    - ``rule`` says how a mechanism is chosen.
+    - ``mechanism`` is one to compare with.
     """
 
     questions: int = 1
@@ -188,7 +189,7 @@ class Respondents:
     questions: int
 
     def estimate(self, mechanism: PureMechanism, share: float) -> Estimate:
-        """Return what is to be expected of a value that this share of the users hold."""
+        """Return the expected estimate of a value that this share of the users hold."""
         group = self.users // self.questions
         return Estimate(
             np.array([share * group]), mechanism.noise, group, mechanism.epsilon, self.users

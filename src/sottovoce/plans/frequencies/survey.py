@@ -98,7 +98,7 @@ class Survey(Plan, kind="survey"):
         error: float | None = None,
         rule: str = DEFAULT_RULE,
     ) -> Advice:
-        """Return what to expect of the question with the most values.
+        """Return the expected errors of the question with the most values.
 
         The users are divided among all questions.
         """

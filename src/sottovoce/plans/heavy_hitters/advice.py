@@ -24,7 +24,7 @@ from sottovoce.plans.search_advice import FOUND, SearchAdvice, check_search, use
 def advise_values(
     users: int, bits: int, epsilon: float, *, top: int = 16, share: float | None = None
 ) -> SearchAdvice:
-    """Return what a search for values of ``bits`` bits would find.
+    """Return the expected result of a search for values of ``bits`` bits.
 
     With a wished ``share`` the advice says how many users are needed to find a value that so many
     hold.
@@ -38,9 +38,9 @@ def advise_values(
 def advise_search(
     plan: HeavyHitters, users: int, epsilon: float, *, share: float | None = None
 ) -> SearchAdvice:
-    """Return what a search would find, of values as long as they may be.
+    """Return the expected result of a search, for values of the largest length.
 
-    Shorter texts are known earlier, and rarer ones are found.
+    Shorter texts are known after fewer groups, so that rarer ones are found.
     """
     check_search(users, share)
     mechanism = AffinePrefix(check_epsilon("epsilon", epsilon), plan.domain.size)
@@ -71,8 +71,8 @@ def group_sizes(plan: HeavyHitters, users: int) -> list[int]:
 def _findable_share(mechanism: PureMechanism, plan: HeavyHitters, users: int) -> float | None:
     """Return the smallest share that passes all groups, each with the same probability.
 
-    In a group it is the share f with f - z sd(f) = Psi; Psi is the share that one candidate which
-    nobody holds is expected to reach.
+    In a group it is the share f with f - z sd(f) = Psi.  Psi is the share that about one candidate
+    without holders is expected to exceed.
     """
     passing = upper_quantile(1 - FOUND ** (1 / plan.groups))
     followed = plan.limits.max_prefixes

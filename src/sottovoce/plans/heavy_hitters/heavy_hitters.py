@@ -213,7 +213,7 @@ class HeavyHitters(SearchPlan, Plan, kind="pem"):
         return mean
 
     def advise(self, users: int, epsilon: float, *, share: float | None = None) -> Advice:
-        """Return what share of people must hold a value for it to be found.
+        """Return the share of people who must hold a value for it to be found.
 
         With a wished ``share`` it says how many users are needed.
         """

@@ -185,7 +185,7 @@ def pooled_estimate(votes: Floats, first: Ints, groups: Sequence[Estimate]) -> E
 
 
 def _pooled_law(people: Floats, laws: Sequence[InfluenceLaw | None]) -> InfluenceLaw | None:
-    """Return what a report can do at most, in the group where it can do most."""
+    """Return the largest influence of one report over all groups."""
     known = [law.cells(1)[0] for law in laws if law is not None]
     if len(known) < len(laws):
         return None

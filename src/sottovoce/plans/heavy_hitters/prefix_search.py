@@ -31,10 +31,11 @@ _RANKED_AT_ONCE = 4096
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """What is followed: the first ``kept`` prefixes and ``values`` known values, and more.
+    """Limits of the prefixes that a search follows.
 
-    More are those that stand out of the noise, at most ``max_prefixes``.  With a ``threshold``
-    everything above that share is followed instead.
+    A search follows the first ``kept`` prefixes, the first ``values`` known values, and all others
+    that stand out of the noise, up to ``max_prefixes``.  With a ``threshold`` it follows everything
+    above that share instead.
     """
 
     kept: int

@@ -1,4 +1,4 @@
-"""What the plans that search for long values by their prefixes have in common."""
+"""Base of the plans that search for long values by their prefixes."""
 
 from typing import Any, ClassVar
 
@@ -48,5 +48,5 @@ class SearchPlan:
         return ("none", *methods(whole_domain=False, equal_errors=False))
 
     def sought(self, values: Any) -> dict[str, int]:
-        """Return what the search should find, with its counts."""
+        """Return the values that the search should find, with their counts."""
         return sought_values(self.domain, values, self.top, self.threshold)

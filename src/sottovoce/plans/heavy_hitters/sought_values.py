@@ -1,4 +1,4 @@
-"""What a search looks for: the most frequent values, or all above a threshold."""
+"""The goal of a search: the most frequent values, or all values above a threshold."""
 
 from typing import Any
 

@@ -84,7 +84,7 @@ class UserDivision:
 
 @dataclass(frozen=True, eq=False)
 class AdaptiveSearch:
-    """What one step of the plan works with, each part computed once from what was collected."""
+    """The data of one step of the plan, each part computed once from the collected reports."""
 
     division: UserDivision
     collected: Collected
@@ -118,7 +118,7 @@ class AdaptiveSearch:
 
     @cached_property
     def reports(self) -> ItemReports:
-        """Return what all rounds but the held out one say about the candidates."""
+        """Return the reports about the candidates from all rounds except the held-out one."""
         rounds = self.collected.rounds[self._first_item_round :]
         numbers = [asked.number for asked in rounds if asked.high <= self.division.limit]
         counts = [yes_counts(self.collected, number) for number in numbers]
@@ -175,9 +175,9 @@ class AdaptiveSearch:
         return self._round(self._ask_about(items), UNIT)
 
     def robust_to(self, items: Sequence[int]) -> Floats:
-        """Return for the items found the share of false reports that could have brought them there.
+        """Return for each found item the share of false reports that could have promoted it.
 
-        How often every item was asked about is taken as it is.
+        The number of times that an item was asked about is taken as given.
         """
         found_indices = np.searchsorted(np.array(self.candidates), np.array(items))
         others = np.setdiff1d(np.arange(len(self.candidates)), np.array(self.top_indices))

@@ -25,10 +25,12 @@ from sottovoce.plans.search_advice import FOUND, SearchAdvice, check_search, use
 
 @dataclass(frozen=True)
 class ItemWishes:
-    """What a search for frequent items is for.
+    """The wishes for a search for frequent items.
 
-    ``top`` is how many items are sought, ``basket`` how many a person has on average, and ``share``
-    a wished share of people: how many users are needed to find an item that so many have?
+    - ``top`` is the number of items that are sought.
+    - ``basket`` is the number of items that a person has on average.
+    - ``share`` is a wished share of people.  The advice says how many users are needed to find an
+      item that this share of people have.
     """
 
     top: int = 16

@@ -50,11 +50,10 @@ def doubt(reports: ItemReports) -> float:
 
 @dataclass(frozen=True)
 class PruningOdds:
-    """What an item can hope for in the round that prunes.
+    """The odds of an item in the pruning round.
 
-    Its expected count, the standard error of that, and the lead in standard errors that it needs.
-
-    The item is likely to survive if its count exceeds ``lead`` standard errors.
+    They are its expected count, the standard error of the count, and the lead that it needs, in
+    standard errors.  The item is likely to survive if its count exceeds ``lead`` standard errors.
     """
 
     count: float

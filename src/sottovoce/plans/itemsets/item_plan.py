@@ -1,4 +1,4 @@
-"""What the plans that search for items in people's sets have in common."""
+"""Base of the plans that search for items in people's sets."""
 
 from sottovoce.domains.sets import Sets
 from sottovoce.tasks.advice import Advice

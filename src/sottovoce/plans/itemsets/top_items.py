@@ -176,7 +176,7 @@ class TopItems(ItemPlan, Plan, kind="svim"):
 
 
 def padding_details(padding: Padding) -> dict[str, Any]:
-    """Return what an answer states about the padding of its search."""
+    """Return the details of an answer about the padding of its search."""
     return {
         "padded_to": padding.length,
         "correction": padding.correction,

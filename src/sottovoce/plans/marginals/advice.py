@@ -21,7 +21,7 @@ from sottovoce.tasks.advice import Advice
 
 @dataclass(frozen=True)
 class MarginalsAdvice(Advice):
-    """What to expect of a collection of marginals.
+    """Expected errors of a collection of marginals.
 
     ``squared_error`` is that of a whole table of ``order`` attributes, summed over its cells.
     ``misplaced`` is the share of people that such an error puts into wrong cells: the total

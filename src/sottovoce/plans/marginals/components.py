@@ -109,7 +109,7 @@ def _marginal_traces(covariance: Floats, view: View) -> dict[View, float]:
 
 @dataclass(frozen=True, eq=False)
 class PooledComponents:
-    """How the components of all reported views are put together."""
+    """The pooling of the components of all reported views."""
 
     reported: ReportedViews
     sizes: tuple[int, ...]

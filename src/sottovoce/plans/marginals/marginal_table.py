@@ -107,7 +107,7 @@ class MarginalTable:
 
 
 class Model(Protocol):
-    """What is known after a collection: the table of any view, or of those up to some order."""
+    """The tables known after a collection: those of any view, or of views up to some order."""
 
     @property
     def users(self) -> int: ...

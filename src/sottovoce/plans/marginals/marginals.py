@@ -128,7 +128,7 @@ class Marginals(Plan, kind="marginals"):
         return ask_views(epsilon, self.sizes, self.views(epsilon), rule)
 
     def model(self, collected: Collected) -> Model:
-        """Return what the reports say about tables."""
+        """Return the tables estimated from the reports."""
         return PooledTables(ReportedViews.read(collected), self.sizes)
 
     def views(self, epsilon: float) -> tuple[View, ...]:
@@ -139,7 +139,7 @@ class Marginals(Plan, kind="marginals"):
         return self.planning(self.users, epsilon).views()
 
     def planning(self, users: int, epsilon: float) -> ViewPlanning:
-        """Return what views are chosen from if so many people answer."""
+        """Return the planning from which views are chosen for ``users`` people."""
         method = METHOD if self.method == PUBLISHED else self.method
         return ViewPlanning(users, self.sizes, epsilon, self.order, self.view_size, method)
 

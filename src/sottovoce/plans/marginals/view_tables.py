@@ -45,10 +45,10 @@ class ViewTables(ABC):
 
     @abstractmethod
     def steps(self, fitted: FittedTable) -> tuple[str, ...]:
-        """Return what was done to the shares of a table that may have biased them."""
+        """Return the steps that may have biased the shares of a table."""
 
     def unreported(self, view: View) -> Floats:
-        """Return what may be added to replicates of a table because no report contains it."""
+        """Return draws of the interactions that no report contains, for replicates of a table."""
         return np.zeros(())
 
     @property

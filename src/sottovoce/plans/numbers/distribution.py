@@ -288,7 +288,7 @@ class DistributionAnswer(Answer):
 
     @property
     def _likelihood(self) -> LikelihoodIntervals | None:
-        """Return what the reports themselves say; None with a defence, which removes some."""
+        """Return the likelihood of all reports; None with a defence, which removes some."""
         return None if self.band is None else _likelihood_of(self.band)
 
     def measures(self) -> NumberAnswer:

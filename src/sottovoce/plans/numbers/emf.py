@@ -93,7 +93,7 @@ class OutputCounts:
 
 @dataclass(frozen=True, eq=False)
 class Filtered:
-    """What a filter made of every row.
+    """The result of a filter for every row.
 
     ``honest`` are the shares of values and ``poison`` those of false reports over the outputs, both
     of all reports.  The log-likelihood is that of all reports of a row together.

@@ -1,4 +1,4 @@
-"""What graded groups answer: an estimate with its errors, what was removed, and the raw mean.
+"""The answer of graded groups: an estimate with its errors, what was removed, and the raw mean.
 
 The linear mean reads every group's reports without EM.  What a false report does to it is known, so
 that bounds which allow for false reports exist for it.  With n people of r reports each in a group,
@@ -64,7 +64,7 @@ class _GroupTally:
 
 
 def graded_answer(collected: Collected) -> GradedAnswer:
-    """Return what the reports of the opening round say."""
+    """Return the answer from the reports of the opening round."""
     groups = _group_tallies(collected)
     graded = graded_estimate([_group(each) for each in groups])
     users = sum(each.users for each in groups)
@@ -87,11 +87,11 @@ def graded_answer(collected: Collected) -> GradedAnswer:
 
 
 def widened(mean: Total, read_out: Total | None) -> Total:
-    """Return a mean by EM with an error that its smoothing cannot hide.
+    """Return a mean by EM with an error that includes the bias of its smoothing.
 
-    Let d be its distance from a mean without EM that has no bias and the variance v.  Then an error
-    of sqrt(d^2 + v) covers as stated, whatever the bias is.  The bootstrap's error stands if it is
-    larger.
+    Let d be its distance from an unbiased mean without EM, and v the variance of that mean.  An
+    error of sqrt(d^2 + v) gives the stated coverage for any bias.  The error of the bootstrap is
+    kept if it is larger.
     """
     if read_out is None:
         return mean

@@ -36,7 +36,7 @@ REPLICATES = 30  # each decodes all groups anew
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """What one group reported: ``users`` people, ``reports`` reports of each.
+    """The reports of one group: ``users`` people, with ``reports`` reports of each.
 
     ``observed`` may hold several rows, one for each time that the collection is drawn again.
     """
@@ -53,7 +53,7 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class GradedFit:
-    """What graded groups say, for every row of their counts.
+    """The fit of graded groups, for every row of their counts.
 
     ``distribution`` is that of honest people, ``undefended`` what the reports say if nobody lied.
     ``poison`` holds for every group the (rows, outputs) shares of false reports.  ``read_outs`` are

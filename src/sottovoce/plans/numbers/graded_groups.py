@@ -92,7 +92,7 @@ def grades(epsilon: float, probe: float = PROBE) -> tuple[Grade, ...]:
 
 
 def graded_question(epsilon: float, probe: float, size: int) -> Choice:
-    """Return what everybody is asked: a coin picks the group."""
+    """Return the question for everybody: a coin picks the group."""
     return Choice(tuple(_ask(grade, size) for grade in grades(epsilon, probe)))
 
 

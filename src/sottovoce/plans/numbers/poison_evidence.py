@@ -50,7 +50,7 @@ _MAX_STEPS = 20_000
 
 @dataclass(frozen=True)
 class PoisonEvidence:
-    """What speaks for false reports.
+    """Evidence for false reports.
 
     A ``misfit`` above the ``threshold`` is an alarm.  ``segments`` are the suspected parts of the
     outputs, from and to, in parts of all outputs.

@@ -104,7 +104,7 @@ class SealedOffer:
 
 
 class TakeVerdict(StrEnum):
-    """What became of one message."""
+    """The verdict on one message."""
 
     ACCEPTED = "accepted"
     DUPLICATE = "duplicate"  # it was here already: acknowledged again, counted once
@@ -133,7 +133,7 @@ class PartReceipt:
 
 @dataclass(frozen=True)
 class MixedBatch:
-    """What the batch file holds: its SHA-256, its messages, and how many did not open."""
+    """A batch file: its SHA-256, its messages, and the number that could not be opened."""
 
     hash: bytes
     messages: int

@@ -1,4 +1,4 @@
-"""What the stores of all databases do with the same SQL; only inserting messages differs."""
+"""SQL shared by the stores of all databases; only inserting messages differs."""
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence

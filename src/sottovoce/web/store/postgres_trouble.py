@@ -31,7 +31,7 @@ _NO_ANSWER = "it does not answer; look whether it runs and whether the network i
 
 
 def words_of(sqlstate: str | None) -> str:
-    """Return what is wrong and what to do; errors of the connection itself have no SQLSTATE.
+    """Return the cause of an error and the remedy; connection errors have no SQLSTATE.
 
     >>> words_of("53100")
     'the database cannot serve: its disk is full; make room for its tables and its journal'
