@@ -21,10 +21,10 @@ _SHOWN = 25  # rows that print() shows of a long table
 class Answer(Outcome):
     """One distribution: every value with estimate, interval, users, epsilon and the steps applied.
 
-    ``details`` are what else the method has to say: how it searched, what it could have seen.
-    ``columns`` are further columns of the rows, an entry per value.  ``fakes`` is the share of
-    false reports that the rows allow for.  ``shuffled`` says how the reports were shuffled, if they
-    were.
+    - ``details`` are further facts from the method, such as how it searched.
+    - ``columns`` are further columns of the rows, with one entry per value.
+    - ``fakes`` is the share of false reports that the rows allow for.
+    - ``shuffled`` says how the reports were shuffled, if they were.
     """
 
     name: str
@@ -162,7 +162,7 @@ class Answer(Outcome):
         return bands(self, most)
 
     def findings(self) -> list[dict[str, Any]]:
-        """Return the rows that stand out of the noise; the others are what chance may reach."""
+        """Return the rows that exceed the noise; chance alone can explain the others."""
         return [row for row in self.rows() if row["significant"]]
 
     def top(self, count: int) -> "list[dict[str, Any]]":

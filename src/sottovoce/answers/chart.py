@@ -45,7 +45,7 @@ def grid(
 ) -> Any:
     """Draw the answers to several questions in two columns of about equal height.
 
-    In the place of given axes they stand below each other.
+    If axes are given, the charts replace them, below each other.
     """
     panels = [
         _Panel(part, shown(part, MAX_VALUES), (truths or {}).get(name))
@@ -143,8 +143,8 @@ def heat(
 ) -> Any:
     """Draw a number for every pair of names, one panel per table; ``edges`` are framed pairs.
 
-    In the place of given axes the panels stand beside each other.  The colours reach at least to
-    0.1 nats: a map of nothing but noise stays pale.
+    If axes are given, the panels replace them, beside each other.  The colours reach at least to
+    0.1 nats, so that a map of noise alone stays pale.
     """
     if ax is None:
         figure = _figure(1 + 4.2 * len(tables), 4.9)
@@ -185,7 +185,7 @@ def heat(
 
 @dataclass(frozen=True)
 class GroupedNumbers:
-    """One number for each of several groups, and what they rest on."""
+    """One number for each of several groups, and the facts behind them."""
 
     name: str
     rows: Sequence[tuple[str, Any]]
@@ -385,7 +385,7 @@ class _Panel:
 
 
 def _head(axes: Any, title: str, facts: str) -> None:
-    """Put a title above the axes, and what the drawing rests on below the title."""
+    """Put a title above the axes, and the facts behind the drawing below the title."""
     axes.set_title(
         _short(title),
         loc="left",
@@ -472,7 +472,7 @@ def _axes(width: float, height: float, ax: Any) -> tuple[Any, Any]:
 
 
 def _stacked_axes(ax: Any, heights: Sequence[float]) -> list[Any]:
-    """Put several axes below each other in the place of the given ones."""
+    """Replace axes by several axes below each other."""
     figure = ax.figure
     parts = _divided(ax).subgridspec(len(heights), 1, height_ratios=heights)
     return [figure.add_subplot(part) for part in parts]

@@ -40,10 +40,12 @@ class ShuffledReports:
 
 @dataclass(frozen=True)
 class Guarantee:
-    """``local`` is the epsilon that each device spent: it holds against whoever sees reports.
+    """The privacy guarantee of an outcome.
 
-    Reports that were ``shuffled`` hide each other: two more epsilons hold, which are computed when
-    somebody looks at them, from the number of people who really answered.
+    ``local`` is the epsilon that each device spent.  It holds against everybody who sees reports.
+
+    ``shuffled`` reports hide each other, so that two more epsilons hold.  They are computed on
+    demand, from the number of people who really answered.
     """
 
     local: float

@@ -51,7 +51,7 @@ class Outcome(PlainRows):
         return replace(self, name=name)  # type: ignore[type-var]
 
     def after_shuffling(self, shuffled: ShuffledReports) -> Self:
-        """Return the same outcome with what shuffling adds to its guarantee."""
+        """Return the same outcome with the guarantee of shuffling."""
         return replace(self, shuffled=shuffled)  # type: ignore[type-var]
 
     @abstractmethod
@@ -92,7 +92,7 @@ class Outcome(PlainRows):
         """
 
     def summary(self, most: int) -> list[Row]:
-        """Return at most ``most`` rows; ``members`` are the values that a row stands for."""
+        """Return at most ``most`` rows; ``members`` are the values that a row summarises."""
         return [{**row, "members": (row["value"],)} for row in self.rows()[:most]]
 
     def highlights(self) -> "Outcome":

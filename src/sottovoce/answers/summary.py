@@ -19,7 +19,7 @@ Row = dict[str, Any]
 
 
 def shown(answer: Answer, most: int) -> list[Row]:
-    """Return at most ``most`` rows; ``members`` names the values that a row stands for."""
+    """Return at most ``most`` rows; ``members`` names the values that a row summarises."""
     long = len(answer.labels) > most
     if long and _has_bands(answer):
         return _bands(answer, min(most, _MAX_BANDS))

@@ -13,7 +13,7 @@ _BY_LOWER_CASE = {unit.lower(): size for unit, size in _UNITS.items()}
 
 
 def byte_size(name: str, text: str) -> int:
-    """Return how many bytes a text stands for, or refuse it by the name of its setting.
+    """Return the number of bytes in a text such as 1GB; an error names the setting.
 
     >>> byte_size("memory", "1GB"), byte_size("memory", "1.5 KiB")
     (1000000000, 1536)

@@ -89,7 +89,7 @@ def _bounds(band: CumulativeBand, level: float, fakes: float) -> tuple[Floats, F
 
 
 def _solved(numerator: Floats, gap: Floats, if_level: float) -> Floats:
-    """Return the quotient, or what is given where a cell does not tell indices apart."""
+    """Return the quotient, or the given default for cells that do not separate indices."""
     return np.where(gap > _LEAST_GAP, numerator / np.maximum(gap, _LEAST_GAP), if_level)
 
 

@@ -92,14 +92,17 @@ class ScaledCell:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """The sums of votes of a group of users, and what they say about a population.
+    """The sums of votes of a group of users, and the estimate of a population from them.
 
-    ``users`` reported.  They are the whole ``population``, or a random part of it.  Nothing is
-    clipped: a total may be negative or exceed the population.  ``steps`` names the post-processing
-    that was applied, and ``raw`` is the estimate before it.  ``tested`` is how many candidates
-    these values were picked from, and 0 if none was left out.  ``law`` says what one report can do
-    to the votes; None after post-processing, and where no bound is known.  With ``coins_checked``
-    nobody can choose the group in which they report.
+    - ``users`` is the number of people who reported.  They are the whole ``population``, or a
+      random part of it.
+    - Nothing is clipped: a total may be negative or exceed the population.
+    - ``steps`` names the post-processing that was applied, and ``raw`` is the estimate before it.
+    - ``tested`` is the number of candidates from which these values were picked; 0 if all
+      candidates are here.
+    - ``law`` is the largest influence of one report on the votes.  It is None after
+      post-processing, and if no bound is known.
+    - With ``coins_checked`` nobody can choose the group in which they report.
     """
 
     votes: Floats
@@ -149,7 +152,7 @@ class Estimate:
 
     @property
     def scale(self) -> float:
-        """Return how many people each report stands for."""
+        """Return the number of people that each report represents."""
         return self.population / self.users
 
     @property
@@ -176,10 +179,10 @@ class Estimate:
     def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> tuple[Floats, Floats]:
         """Return bounds per value; simultaneous ones hold for all values together (Bonferroni).
 
-        Of values that were picked from more candidates, intervals of the plain level would miss
-        more often than stated, because what is picked is what noise raised.  Theirs are as much
-        wider as keeps the expected share of intervals that miss at 1 - level (Benjamini and
-        Yekutieli 2005): R values of m candidates have the level 1 - (1 - level) R / m.
+        If values were picked from more candidates, intervals of the plain level would miss more
+        often than stated, because picking favours values that noise raised.  Intervals of R values
+        picked from m candidates therefore have the level 1 - (1 - level) R / m.  This keeps the
+        expected share of intervals that miss at 1 - level (Benjamini and Yekutieli 2005).
         """
         candidates = self.tested or len(self.votes)
         tests = candidates if simultaneous else candidates / len(self.votes)
@@ -198,8 +201,8 @@ class Estimate:
     def influence(self) -> CellInfluences | None:
         """Return the influence of one false report on every total, in people.
 
-        It is that on the raw totals.  A report that may choose its group stands for more people
-        than itself; where coins are checked, it is what a report does on average over the groups.
+        It is the influence on the raw totals.  A false report that can choose its group counts
+        for more than one person.  If coins are checked, it is the average over the groups.
         """
         exposed = self.exposed
         if exposed is None or exposed.law is None:

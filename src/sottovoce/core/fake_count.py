@@ -18,7 +18,7 @@ MAX_DEALT = (1 << 31) - 1  # people and fakes: SciPy counts them in 32 bits
 
 @dataclass(frozen=True)
 class FakeCount:
-    """How many reports of a group are fakes: the mean and the variance of what is known of it."""
+    """The number of fakes among the reports of a group: its mean and its variance."""
 
     mean: float
     variance: float = 0.0

@@ -108,8 +108,7 @@ class CellInfluences:
     ) -> tuple[Floats, Floats]:
         """Return the bounds of totals widened for so many false reports of all ``people``.
 
-        Not a number stands where they may be all the reports that a cell rests on: then nothing is
-        known about it.
+        The bounds of a cell are NaN if all of its reports may be false: then they say nothing.
         """
         false_share = false_reports * self.stands_for / people
         honest_share = np.where(false_share < 1, 1 - false_share, np.nan)
@@ -138,7 +137,7 @@ class Exposure:
     def attacked(self, low: float, high: float, fakes: float) -> tuple[float, float] | None:
         """Return the bounds widened for a share ``fakes`` of false reports.
 
-        None if so many could be all the reports that the number rests on.
+        None if all reports behind the number may be false.
         """
         cell = CellInfluences.alike(self.influence, 1)
         below, above = np.array([low - self.origin]), np.array([high - self.origin])

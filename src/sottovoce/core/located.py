@@ -1,10 +1,10 @@
-"""An error at one place of a text that somebody wrote, such as a query."""
+"""Errors at a position in a text, such as a query."""
 
 from sottovoce.errors import ParameterError
 
 
 class LocatedError(ParameterError):
-    """A text is refused because of what stands at a ``line`` and a ``column``, both from 1.
+    """An error at a ``line`` and a ``column`` of a text, both counted from 1.
 
     The text itself is not part of the message, which may be logged.
     """

@@ -29,14 +29,14 @@ from sottovoce.maths.normal import upper_quantile
 
 _NO_FORMULA = "this needs raw votes of a mechanism whose variance has a formula"
 _NO_SUM = "a person may hold several items: the counts of several items do not add up to people"
-_NO_COVARIANCE = "a sum of several counts has no known error here: only those of single counts have"
+_NO_COVARIANCE = "the error of a sum of several counts is not known; ask for single counts"
 
 
 class VoteVariance(NamedTuple):
     """The variance of one vote for a value.
 
-    ``unheld`` is the variance if the user holds another value, and ``held`` is what is added if the
-    user holds this one.
+    ``unheld`` is the variance if the user holds another value.  ``held`` is added to it if the user
+    holds this one.
     """
 
     unheld: float
@@ -159,7 +159,7 @@ class Noise(ABC):
         return 1.0
 
     def for_people(self, people: "Noise", factor: float) -> "Noise":
-        """Return another law of the votes of people, with what this one knows of fakes.
+        """Return another law of the votes of people, with the fakes of this one.
 
         The votes are those of this law times a factor.
         """
@@ -170,8 +170,8 @@ class Noise(ABC):
 class IndependentNoise(Noise):
     """Cells err independently: unary encoding and keyed hashing.
 
-    ``unheld`` is the variance of one vote for a value that its user does not hold, ``held`` what
-    holding it adds.
+    ``unheld`` is the variance of one vote for a value that the user does not hold.  ``held`` is
+    added to it for a value that the user holds.
     """
 
     unheld: float
@@ -257,7 +257,7 @@ class SetNoise(ListedNoise):
 
 @dataclass(frozen=True, eq=False)
 class StatedNoise(Noise):
-    """A stated variance for every cell, the drawing of who was asked about it included; no sums."""
+    """A stated variance for every cell, including the sampling of users; sums have no variance."""
 
     stated: Floats
 
@@ -380,7 +380,7 @@ class PartialNoise(BalancedNoise):
 
 @dataclass(frozen=True, eq=False)
 class JointNoise(Noise):
-    """The whole covariance ``matrix`` of the cells, the drawing of who was asked included."""
+    """The full covariance ``matrix`` of the cells, including the sampling of users."""
 
     matrix: Floats
 

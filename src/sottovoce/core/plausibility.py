@@ -1,9 +1,9 @@
 """Tests of whether reports can be honest, and what mechanisms contribute to them.
 
-An honest device draws part of its report without looking at the value: a seed, a mask, which side
-of a coin.  The law of that part is known exactly, whatever people hold.  A test compares it with
-what arrived.  It names something implausible; it does not say who or why: a broken random number
-generator of an honest app looks the same as an attack.
+An honest device draws part of its report independently of the value, such as a seed, a mask or a
+coin.  The law of that part is known exactly, and does not depend on the values that people hold.  A
+test compares the law with the reports.  It detects implausible reports, but not who sent them or
+why: a broken random number generator of an honest app looks the same as an attack.
 
 Every test alarms on honest reports with a probability of at most ``FALSE_ALARM``.
 """
@@ -88,7 +88,7 @@ def largest_count(
 
 @dataclass(frozen=True)
 class BinomialCounts:
-    """The law of so many counts, each of so many trials with one chance of success."""
+    """The law of several binomial counts with the same number of trials and the same chance."""
 
     chance: float
     trials: int
@@ -98,7 +98,7 @@ class BinomialCounts:
 def largest_of(
     name: str, count: int, law: BinomialCounts, alpha: float = FALSE_ALARM
 ) -> PlausibilityTest:
-    """Return the test of a count that is the largest among those that were compared."""
+    """Return the test of the largest of several counts."""
     chance, trials = law.chance, law.trials
     tail = alpha / law.compared
     limit = binomial.upper_quantile(tail, trials, chance)

@@ -85,7 +85,7 @@ class SupportLaw:
 
     @property
     def gap(self) -> float:
-        """Return p - q, what one holder adds to the expected supports."""
+        """Return p - q, which one holder adds to the expected supports."""
         return self.p - self.q
 
     @property
@@ -103,7 +103,7 @@ class SupportLaw:
         return np.asarray(users * self.q + self.gap * votes)
 
     def votes(self, supports: float, users: int) -> float:
-        """Return the votes of a value that so many reports support."""
+        """Return the votes of a value from the number of reports that support it."""
         return (supports - users * self.q) / self.gap
 
     def coins(self, shares: Floats, sample: Sampled) -> Coins:

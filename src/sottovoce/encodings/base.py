@@ -1,8 +1,8 @@
 """The contract of encodings: what a device computes from its value before it randomises.
 
-An encoding is data that travels in the task.  It may draw randomness of its own and so change what
-a report reveals, so it states the worst ratio of the whole question, which is what the ledger
-charges.
+An encoding is data in the document of a task.  It may draw randomness of its own, which changes
+what a report reveals.  It therefore states the worst ratio of the whole question, and the ledger
+charges that ratio.
 """
 
 from abc import ABC, abstractmethod
@@ -35,8 +35,8 @@ class Encoding(ABC):
     def promoting(self, values: Values, rng: Rng) -> Values:
         """Return for every value an index whose support counts for it.
 
-        It is what somebody encodes who wants to promote the value, and leaves out every chance of
-        saying nothing about it.
+        An attacker who promotes the value encodes this index.  Random choices that would say
+        nothing about the value are left out.
         """
         return self(values, rng)
 

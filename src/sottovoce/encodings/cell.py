@@ -1,9 +1,10 @@
 """The cell of a record in a layer of intervals: for every column the interval that holds its value.
 
-From a list of records one is drawn, and a coin with the chance (records held) / ``most`` says
-whether it counts.  Somebody without records draws a made-up record, which never counts.  A number
-may be rounded to an end of its range by a coin that keeps its mean, so that a sum needs two cells
-instead of one per value.
+From a list of records one is drawn.  A coin with probability (number of records) / ``most`` decides
+whether it counts.  A person without records draws an invented record, which never counts.
+
+A number may be rounded to an end of its range by a coin that preserves its mean.  A sum then needs
+two cells instead of one per value.
 
 Source: Wang 2021, section 7.4; Xu 2020, sections 3 and 5.
 """

@@ -1,4 +1,4 @@
-"""Whether somebody has one item: yes or no."""
+"""Whether a person has one item: yes or no."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ from sottovoce.encodings.size import check_items
 
 @dataclass(frozen=True)
 class Holds(Encoding, kind="holds"):
-    """Yield 1 for somebody whose set has the item, and 0 for others."""
+    """Encode a set as 1 if it contains the item, and as 0 otherwise."""
 
     items: int
     item: int

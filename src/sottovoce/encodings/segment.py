@@ -46,7 +46,7 @@ class Segment(Encoding, kind="segment"):
 
 
 def check_bits(domain: Domain, bits: int) -> None:
-    """Refuse a domain whose values do not have so many bits."""
+    """Refuse a domain whose values do not have ``bits`` bits."""
     if domain.value_bits != bits:
         raise ParameterError(
             f"the question asks for a piece of a value of {bits} bits,"

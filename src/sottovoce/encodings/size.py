@@ -1,4 +1,4 @@
-"""How many candidates somebody has: asked before it is decided to what length sets are padded."""
+"""The number of candidates that a person has; answers determine the padded length of sets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -111,7 +111,7 @@ def people_among(messages: int, fakes: int) -> int:
 def estimate_people(collected: Collected, address: Address, estimate: Estimate) -> Estimate:
     """Return an estimate of the reports at an address as one of all people of the round.
 
-    What fakes add to the votes is taken away.
+    The expected votes of fakes are subtracted.
     """
     people = collected.users(address.round)
     fakes = collected.fakes(address.round)

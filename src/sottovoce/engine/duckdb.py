@@ -22,7 +22,7 @@ PEOPLE = "people"
 
 @dataclass(frozen=True, eq=False)
 class ReportsByPerson:
-    """The reports of a round, and whose each is: equal numbers stand for equal subjects."""
+    """The reports of a round with their subjects: equal numbers mean equal subjects."""
 
     batches: "Mapping[Address, ReportBatch]"
     owners: Mapping[Address, Ints]

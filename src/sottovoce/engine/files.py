@@ -69,7 +69,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def remove_leftovers(folder: AnyPath) -> None:
-    """Remove what killed processes left half-written; nobody may be writing in the folder."""
+    """Remove half-written files of killed processes; no process may be writing in the folder."""
     if isinstance(folder, StoredPath):
         return  # objects are never half-written
     try:

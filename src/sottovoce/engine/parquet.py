@@ -204,7 +204,7 @@ def erase(path: AnyPath) -> None:
 
 
 def checksum_of(path: AnyPath) -> str:
-    """Return the checksum of what a log holds now, to compare it with that of the seal."""
+    """Return the checksum of the present content of a log, to compare it with the seal."""
     if path.is_dir():
         return hashlib.sha256(_seal_text(path)).hexdigest()
     with _enough_memory():
@@ -489,9 +489,9 @@ def _has_type_of_log(column: Any, name: str) -> bool:
 
 @contextmanager
 def _enough_memory() -> Iterator[None]:
-    """Turn a want of memory into an error that callers can act on.
+    """Turn a lack of memory into an error that callers can act on.
 
-    A log that did not fit into memory must not be taken for a damaged one, which may be erased.
+    A log that did not fit into memory must not be mistaken for a damaged one, which may be erased.
     """
     try:
         yield

@@ -127,7 +127,7 @@ def log_folder(url: str, environment: Mapping[str, str] = os.environ) -> StoredP
 
 @contextmanager
 def _asking() -> Iterator[None]:
-    """Turn what an object store says when it fails into an error that callers can act on."""
+    """Convert errors of an object store into errors that callers can act on."""
     try:
         yield
     except FileNotFoundError:

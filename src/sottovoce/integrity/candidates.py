@@ -53,7 +53,7 @@ class Candidates:
 
     @property
     def common(self) -> Bools:
-        """Return which candidates are held by too many to be suspected."""
+        """Return for every candidate whether too many people hold it for it to be a suspect."""
         gain = self.mechanism.p - self.mechanism.q
         return np.asarray(self.shares * gain > MAX_HELD)
 

@@ -30,7 +30,7 @@ class SeedFilter:
 
     @property
     def left_out(self) -> int:
-        """Return how many reports are left out."""
+        """Return the number of reports that are removed."""
         return sum(int(np.count_nonzero(~kept)) for kept in self.kept.values())
 
     @property
@@ -64,7 +64,7 @@ def seed_filter(
 def suspected(collected: Collected, *examinations: RoundTests) -> dict[Address, Suspected]:
     """Return the addresses whose reports can be weighted by loads, with their suspects.
 
-    ``collected`` has the kept reports.  Guesses come from tests of all reports and of the kept ones.
+    ``collected`` has the kept reports.  Guesses come from tests of all reports and of kept ones.
     Both are needed: after filtering, too few false reports may remain to be detected again, or
     others may appear that were hidden before.
     """

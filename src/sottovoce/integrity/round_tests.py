@@ -1,4 +1,4 @@
-"""The tests of a round while they are made, with what corrections need of them."""
+"""The tests of a round while they are computed, with the results that corrections use."""
 
 from dataclasses import dataclass, field
 

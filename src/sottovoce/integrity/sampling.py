@@ -1,7 +1,8 @@
-"""Samples of very many reports: one in so many, in the order in which their log has them.
+"""Samples of very many reports: every n-th report of a log.
 
-The order of a log is that of random report ids.  Whoever chooses ids can put false reports next to
-each other, but not into a sample or out of it: of any stretch one in so many is taken.
+A log is sorted by random report ids.  An attacker who chooses ids can put false reports next to
+each other.  That does not move them into a sample or out of it, because every n-th report is taken
+from any stretch of the log.
 """
 
 from collections.abc import Iterable

@@ -59,8 +59,8 @@ class Pool:
 def pooled(parts: Iterable[tuple[Mechanism, Reports]]) -> dict[str, Pool]:
     """Return the evidence of batches of reports by its key.
 
-    A round may have thousands of addresses, and evidence is as long as a domain: reports of equal
-    mechanisms are put together first, as far as they are few.
+    A round may have thousands of addresses, and evidence is as long as a domain.  Small batches of
+    equal mechanisms are therefore joined first.
     """
     pools: dict[str, Pool] = {}
     for mechanism, reports in _put_together(parts):
@@ -74,7 +74,7 @@ def pooled(parts: Iterable[tuple[Mechanism, Reports]]) -> dict[str, Pool]:
 def _put_together(
     parts: Iterable[tuple[Mechanism, Reports]],
 ) -> Iterator[tuple[Mechanism, Reports]]:
-    """Yield the reports of equal mechanisms together, so many at once that memory is bounded."""
+    """Yield joined reports of equal mechanisms, in batches of bounded size."""
     waiting: dict[Mechanism, list[Reports]] = {}
     size = 0
     for mechanism, reports in parts:
@@ -117,10 +117,10 @@ def fresh_reports(mechanism: Mechanism, rng: Rng) -> Reports:
 
 
 def plausible_seeds(pool: Pool, reports: Reports, fresh: Reports) -> Bools:
-    """Return which reports the seed filter keeps.
+    """Return for every report whether the seed filter keeps it.
 
-    A seed is marked for every implausible relation that it has.  Numbers of marks that occur more
-    than twice as often as among ``fresh`` reports are left out.
+    A seed gets one mark for every implausible relation that it has.  The filter removes reports
+    whose number of marks occurs more than twice as often as among ``fresh`` reports.
     """
     marks = pool.mechanism.seed_marks(reports, pool.evidence)
     if not marks.any():

@@ -7,7 +7,7 @@ from sottovoce.integrity.result import Integrity
 
 @dataclass(frozen=True)
 class Words:
-    """A test for people: what it looks at, what honest reports look like, what an alarm means."""
+    """The description of a test: its data, the look of honest reports, the meaning of an alarm."""
 
     title: str
     honest: str

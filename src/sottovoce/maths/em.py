@@ -173,9 +173,9 @@ def normalised(before: Iterate, expected: Floats) -> Floats:
 
 
 def smoothed(before: Iterate, expected: Floats) -> Floats:
-    """Return frequencies in proportion to expected counts that are averaged with their neighbours.
+    """Return frequencies in proportion to expected counts averaged with their neighbours.
 
-    The weights are 1, 2, 1; at the ends the count itself stands for the neighbour that is missing.
+    The weights are 1, 2, 1.  At the ends the count itself replaces the missing neighbour.
     """
     ends = np.concatenate([expected[..., :1], expected, expected[..., -1:]], axis=-1)
     return in_proportion(np.asarray((ends[..., :-2] + 2 * expected + ends[..., 2:]) / 4))

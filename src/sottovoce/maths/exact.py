@@ -34,7 +34,7 @@ def sixty_digits() -> AbstractContextManager[Context]:
 
 
 def stated(number: float) -> Decimal:
-    """Return the decimal that the shortest form of a float names: what a task document says.
+    """Return the decimal of the shortest form of a float, as a task document writes it.
 
     >>> stated(0.1)
     Decimal('0.1')

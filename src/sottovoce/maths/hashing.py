@@ -130,7 +130,7 @@ def masks(seeds: Longs, bits: int, rank: int) -> tuple[npt.NDArray[Any], npt.NDA
 def permute(values: Values, bits: int, groups: Sequence[int] = ()) -> Longs:
     """Return the public permutation of [0, 2^bits).
 
-    ``groups`` are widths of bit groups, the least significant first: each is permuted by itself.
+    ``groups`` are widths of bit groups, the least significant first.  Each is permuted separately.
 
     >>> permute(np.arange(8), 3).tolist()
     [0, 6, 3, 2, 5, 7, 1, 4]
@@ -499,7 +499,7 @@ def _check_map(bits: int, rank: int) -> None:
 
 
 def _mask_dtype(bits: int) -> np.dtype[Any]:
-    """Return the integers that hold a mask of so many bits and its offset."""
+    """Return the integer type that holds a mask of ``bits`` bits and its offset."""
     return np.dtype(np.uint32 if bits < 32 else np.uint64)
 
 

@@ -17,7 +17,7 @@ _ROUNDS = 6
 
 
 def xxh32(value: int, words: int, seed: int) -> int:
-    """Return the xxh32 digest of a number of so many 32-bit words, low word first.
+    """Return the xxh32 digest of a number of ``words`` 32-bit words, low word first.
 
     >>> xxh32(0, 1, seed=0), xxh32(1, 1, seed=0)
     (148298089, 4089149075)
@@ -64,7 +64,7 @@ def affine_bucket(seed: int, point: int, bits: int, rank: int) -> int:
 
 
 def permute(value: int, bits: int, groups: Sequence[int] = ()) -> int:
-    """Return the public permutation of [0, 2^bits), each group of bits by itself.
+    """Return the public permutation of [0, 2^bits), which permutes each group of bits separately.
 
     >>> [permute(value, 3) for value in range(8)]
     [0, 6, 3, 2, 5, 7, 1, 4]

@@ -41,7 +41,7 @@ _ENOUGH = 0.3  # of the gain that the gradient promises, which a step must bring
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Weights on some components; ``most`` is a bound of what any mixture reaches."""
+    """Weights of some components; ``most`` bounds the log-likelihood of any mixture."""
 
     support: Ints
     weights: Floats

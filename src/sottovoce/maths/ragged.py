@@ -1,6 +1,6 @@
-"""One set of items per person, all in two arrays.
+"""Ragged arrays: one set of items per person, all of them in two arrays.
 
-This is what sets of labels become on the way to a question.
+Sets of labels are converted to this form before they are encoded.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class Baskets:
 
     @classmethod
     def of(cls, sizes: Any, items: Any) -> "Baskets":
-        """Return baskets of so many items each, taken in turn.
+        """Return baskets of the given sizes, filled with the items in turn.
 
         Order and repetition within a basket do not count.
         """

@@ -110,7 +110,7 @@ class Mechanism(ABC):
 
     @abstractmethod
     def prepare(self) -> None:
-        """Check the settings of this kind, and fill those that were left out with ``set_default``.
+        """Check the settings of this kind, and set missing ones with ``set_default``.
 
         Decimal operators round to sixty digits here.
         """
@@ -125,7 +125,7 @@ class Mechanism(ABC):
     def worst_ratio(self) -> Fraction:
         """Return the largest ratio of the probabilities of one report under two values.
 
-        It is computed from the integer thresholds, so it is what devices really do.
+        It is computed from the integer thresholds, which are exactly what devices use.
         """
 
     def worst_ratio_of_sample(self, length: int) -> Fraction:
@@ -208,13 +208,13 @@ class Mechanism(ABC):
     def report(self, value: int, rng: Rng) -> bytes:
         """Return the packed report of one person: what ``privatize`` and ``pack`` would give.
 
-        A device answers for one person.  Mechanisms that devices use most draw in plain integers
-        here, which take the same random bytes as an array of one and cost far less.
+        The mechanisms that devices use most draw plain integers here.  These take the same random
+        bytes as an array of length one and cost far less.
         """
         return self.pack(self.privatize(np.array([value]), rng))
 
     def report_seeded(self, value: int, draw: int, rng: Rng) -> bytes:
-        """Return the packed report of one person under the seed that a number stands for."""
+        """Return the packed report of one person under the seed derived from a number."""
         draws = np.array([draw], np.uint64)
         return self.pack(self.privatize_seeded(np.array([value]), draws, rng))
 
@@ -238,19 +238,19 @@ class Mechanism(ABC):
         return outcomes[rng.integers(len(outcomes), count)]
 
     def privatize_seeded(self, values: Values, draws: Longs, rng: Rng) -> Reports:
-        """Return one randomised report per value, under the seeds that given numbers stand for.
+        """Return one randomised report per value, under the seeds derived from given numbers.
 
-        ``draws`` are numbers uniform in [0, 2^64), one per value.  A mechanism without a seed does
-        not look at them.
+        ``draws`` are numbers uniform in [0, 2^64), one per value.  A mechanism without a seed
+        ignores them.
         """
         return self.privatize(values, rng)
 
     def draw_blanket_seeded(self, draws: Longs, rng: Rng) -> Reports:
-        """Return one fake report per number, under the seeds that the numbers stand for."""
+        """Return one fake report per number, under the seed derived from the number."""
         return self.draw_blanket(len(draws), rng)
 
     def carries_seeds(self, reports: Reports, draws: Longs) -> Bools:
-        """Return which reports carry the seed that their number stands for, or need none."""
+        """Return for each report whether it has the seed derived from its number, or needs none."""
         return np.ones(len(reports), bool)
 
     def permanent(self, values: Values, rng: Rng) -> Reports:
@@ -319,7 +319,7 @@ class Mechanism(ABC):
     def plausibility(
         self, evidence: Tally, *, fakes: int = 0, alpha: float = FALSE_ALARM
     ) -> tuple[PlausibilityTest, ...]:
-        """Return tests of whether honest devices can have sent what the evidence sums up.
+        """Return tests of whether honest devices can have sent the reports behind the evidence.
 
         ``fakes`` of the reports were drawn from the blanket by shufflers.  Each test alarms on
         honest reports with a probability of at most ``alpha``.
@@ -328,7 +328,7 @@ class Mechanism(ABC):
 
     @property
     def has_seed_spectrum(self) -> bool:
-        """Return whether the evidence tests every pair of values that seeds could put together."""
+        """Return whether the evidence tests every pair of values that a seed could promote."""
         return False
 
     def seed_marks(self, reports: Reports, evidence: Tally) -> Ints:
@@ -450,8 +450,8 @@ class PureMechanism(Mechanism):
     def draw_supporting(self, wanted: Values, tries: int, rng: Rng) -> Reports:
         """Return one report per row of ``wanted`` that supports as many of its values as it can.
 
-        It is what somebody sends who wants to promote these values.  Where a report has a public
-        coin, the best of ``tries`` coins is taken.
+        An attacker who promotes these values sends such reports.  If a report has a public coin,
+        the best of ``tries`` coins is taken.
         """
         best = self.draw_uniform(len(wanted), rng)
         most = self._supported(best, wanted)

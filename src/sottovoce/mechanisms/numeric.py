@@ -70,7 +70,7 @@ class NumericMechanism(Mechanism):
 
     @property
     def influence(self) -> Influence:
-        """Return the extreme numbers of a report, which is what it adds to the sum of all."""
+        """Return the smallest and the largest number that one report can add to the sum."""
         numbers = self.numbers(np.arange(self.outputs))
         return Influence(float(numbers.max()), -float(numbers.min()))
 
@@ -81,11 +81,11 @@ class NumericMechanism(Mechanism):
 
     @property
     def end(self) -> float:
-        """Return the number of the last index; the first index stands for minus that."""
+        """Return the number of the last index; that of the first index is its negative."""
         return 1.0
 
     def points(self, values: Values) -> Floats:
-        """Return the number in [-1, 1] that each index stands for."""
+        """Return the number in [-1, 1] of each index."""
         steps = 2 * values - (self.size - 1)
         return np.asarray(self.end * steps / (self.size - 1), np.float64)
 
@@ -118,8 +118,8 @@ class NumericMechanism(Mechanism):
     def mean(self, tally: Tally) -> Total:
         """Return the mean on the scale of [-1, 1], unclipped, with its variance.
 
-        The variance is for the people whom the users were drawn from.  For the mean of the users
-        themselves it is too large by the spread of what they hold.
+        The variance is that of an estimate for the population from which the users were drawn.
+        For the mean of the users themselves it is too large, by the variance of their values.
         """
         counts = self.check_tally(tally)["outputs"]
         users = tally.users

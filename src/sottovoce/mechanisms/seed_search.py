@@ -1,8 +1,8 @@
 """The search for seeds that hash many wanted values into one bucket.
 
-It is what somebody does who wants one report of local hashing to support several values: draw
-seeds, keep the one whose fullest bucket holds the most of them, and report that bucket.  Only the
-wanted values are hashed.
+An attacker uses it to make one report of local hashing support several values: draw seeds, keep the
+one whose fullest bucket holds the most of these values, and report that bucket.  Only the wanted
+values are hashed.
 
 Source: Cao, Jia and Gong 2021.
 """

@@ -26,7 +26,7 @@ from sottovoce.mechanisms.unary import Unary
 
 @dataclass(frozen=True)
 class THE(Unary, kind="the"):
-    """Report a row of bits; a ``theta`` of 0 stands for the most accurate one.
+    """Report a row of bits; a ``theta`` of 0 means the most accurate one.
 
     >>> THE(epsilon=1.0, size=4).theta
     0.618553

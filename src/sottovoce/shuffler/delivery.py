@@ -57,7 +57,7 @@ class Delivery:
 
     @property
     def _receiver(self) -> str:
-        """Return the address of who gets the batch."""
+        """Return the address of the receiver of the batch."""
         if self._is_last:
             return self.task.collector
         return self.task.shuffle.hops[self.task.hop + 1].url

@@ -46,7 +46,7 @@ class FakeMessages:
     token_list: Sequence[tokens.Token] = ()
 
     def make(self, start: int, count: int, rng: Rng) -> list[bytes]:
-        """Return so many fakes from number ``start`` on, sealed for the hops after this one."""
+        """Return ``count`` fakes from number ``start`` on, sealed for the hops after this one."""
         message_format = MessageFormat.of(self.task.notice, self.asked)
         token_list = self.token_list[start : start + count]
         fakes = self._by_tokens(token_list, rng) if token_list else self._drawn(count, rng)
@@ -145,7 +145,7 @@ class _Wallet:
         )
 
     def blind_until(self, count: int) -> None:
-        """Store new blinded tokens until there are so many; nothing is asked before they are."""
+        """Store new blinded tokens until there are ``count``; no token is requested before."""
         fingerprint = self.task.fingerprint
         missing = count - len(self.store.fake_tokens(fingerprint, self.asked.number))
         new = [FakeToken(_packed(tokens.blind(self._issuer, fingerprint))) for _ in range(missing)]

@@ -27,7 +27,7 @@ class SealedUpload:
 class HopIntake(GroupCommit[SealedUpload, "list[_Piece]"]):
     """Checks and stores sealed messages.
 
-    ``count`` is told how many messages of a task had which verdict.
+    ``count`` is called with the number of messages of a task by verdict.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class _Piece:
         self.offer = SealedOffer(upload.task.fingerprint, upload.round, messages)
 
     def note(self, verdicts: Sequence[TakeVerdict]) -> None:
-        """Note what the store says about the messages that were offered."""
+        """Note the verdicts of the store on the offered messages."""
         for index, verdict in zip(self._offered, verdicts, strict=True):
             if verdict is not TakeVerdict.ACCEPTED:
                 self.codes[index] = verdict.value

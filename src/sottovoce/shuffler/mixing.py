@@ -57,7 +57,7 @@ class MixSource:
 class MixLimits:
     """The memory for opened messages, in bytes, and the processes that open them.
 
-    0 processes stand for one per core.
+    0 processes mean one per core.
     """
 
     mix_bytes: int = 1 << 28
@@ -112,7 +112,7 @@ class _PassDraws:
         self._mask = np.uint16(passes - 1)
 
     def draw(self, count: int, rng: Rng) -> None:
-        """Draw the passes of so many messages."""
+        """Draw the passes of ``count`` messages."""
         for start in range(0, count, _DRAWN_AT_ONCE):
             self._file.write(rng.bytes(_PASS_BYTES * min(_DRAWN_AT_ONCE, count - start)))
 
@@ -145,13 +145,13 @@ class _Mixer:
     unreadable: list[bytes] = field(default_factory=list)
 
     def mixed(self, number: int) -> Iterator[bytes]:
-        """Yield the messages and fakes of a pass in a random order; then nothing of it is held."""
+        """Yield the messages and fakes of a pass in a random order, and keep none of them."""
         messages = self._open(number) + self._fakes(number)
         for index in random_order(len(messages), self.rng):
             yield messages[index]
 
     def _open(self, number: int) -> list[bytes]:
-        """Return the opened messages of a pass; what does not open is noted by its hash."""
+        """Return the opened messages of a pass; note the hash of each that cannot be opened."""
         opened: list[bytes] = []
         start = 0
         for page in self.source.pages():

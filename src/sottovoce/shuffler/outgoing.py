@@ -48,7 +48,7 @@ class OtherServer:
         self._timeout = timeout
 
     def get(self, path: str) -> bytes:
-        """Return the body of what is at a path."""
+        """Return the body of the response at a path."""
         return self._exchange(OutgoingRequest("GET", path))
 
     def get_json(self, path: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The page for people: hops, states, batches, and what each batch promises."""
+"""The page for people: hops, states, batches, and the guarantee of each batch."""
 
 from base64 import b64encode
 from hashlib import sha256

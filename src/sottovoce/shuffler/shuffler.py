@@ -156,7 +156,7 @@ class Shuffler:
     # What happens by itself
 
     def advance(self) -> None:
-        """Learn of new rounds and do what is due, unless another node does."""
+        """Learn of new rounds and do the work that is due, unless another node does it."""
         with self.store.lease(_WORK) as mine:
             if not mine:
                 return

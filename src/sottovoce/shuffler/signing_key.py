@@ -1,7 +1,7 @@
 """The long-term key of a hop: a file in its folder (``web/key_files.py``).
 
-The public half stands in the documents of tasks.  Losing the private half ends the hop's part in
-all tasks that name it; whoever copies it can sign in the hop's name.
+The documents of tasks contain the public half.  A hop that loses the private half can no longer
+serve the tasks that name it.  Anybody who copies the private half can sign in the hop's name.
 """
 
 from pathlib import Path

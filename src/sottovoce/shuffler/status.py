@@ -1,4 +1,4 @@
-"""The status of a hop: what everybody may know of its tasks, rounds and promises."""
+"""The public status of a hop: its tasks, rounds and guarantees."""
 
 from functools import lru_cache
 

@@ -53,7 +53,7 @@ class HopRoundLine(Struct):
 
 
 class HopTaskLine(Struct):
-    """A task at this hop; ``task`` is what stands for it in addresses."""
+    """A task at this hop; ``task`` is its name in addresses."""
 
     task: str
     name: str

@@ -1,4 +1,4 @@
-"""A background thread that repeats one action, and tries again what failed."""
+"""A background thread that repeats one action, and retries it after a failure."""
 
 import logging
 import threading

@@ -100,10 +100,10 @@ class Body:
             self._timer.cancel()
 
     async def _before_deadline(self) -> Message:
-        """Return the next message of the server, or refuse a body whose time is over.
+        """Return the next message of the server, or refuse a body that arrives too slowly.
 
-        One timer for the whole body does what ``asyncio.timeout`` would do for every piece, at a
-        quarter of the price: every upload pays it.
+        One timer serves the whole body.  ``asyncio.timeout`` for every piece would take four times
+        as long, in every upload.
         """
         if self._timer is None:
             self._check_stated()

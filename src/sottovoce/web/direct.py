@@ -1,12 +1,12 @@
 """Short requests that are served without ASGI, from the callbacks of their connection.
 
 ASGI gives every request a task, an event and a dozen coroutines.  For an upload of one report they
-cost more than everything else that is done for it.  So the protocol of a connection
-(``connections.py``) gathers the body of a plain, short request by itself.  It hands the whole of
-it to a ``CallbackRoute``, which answers by a callback, at once or when the reports are durable.
+cost more than all other work.  The protocol of a connection (``connections.py``) therefore collects
+the body of a plain, short request itself.  It passes the complete body to a ``CallbackRoute``,
+which answers by a callback, either at once or when the reports are durable.
 
-The route decides when it has seen the head of a request.  What it does not take goes through ASGI,
-where the same functions make the same checks.
+The route decides when it has the head of a request.  All other requests go through ASGI, where the
+same functions make the same checks.
 """
 
 from asyncio import AbstractEventLoop, TimerHandle

@@ -146,7 +146,7 @@ class Door:
             _log.info("request", extra={**facts, "method": scope["method"]})
 
     def add_headers(self, headers: Headers, status: int, scope: Scope) -> None:
-        """Add to the headers of an answer what all answers have, and what pages need to read it."""
+        """Add the headers that all answers have, and those that pages need to read an answer."""
         headers.append(_NO_SNIFFING)
         operation = scope.get("operation")
         # Pages of other origins must be able to read how long to wait, before a route is known.

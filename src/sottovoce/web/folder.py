@@ -74,7 +74,7 @@ def concerns(folder: Path) -> list[str]:
 
 
 def copy_plain(origin: Path, copy: Path) -> None:
-    """Copy a folder that somebody else may have made; refuses links and everything but files.
+    """Copy a folder from an untrusted source; refuse links and everything except plain files.
 
     A symbolic link could lead out of the folder, and the other name of a hard link could change
     the file after it was checked.

@@ -17,11 +17,11 @@ _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0
 
 
 class Metrics:
-    """The metrics of one process; ``sources`` add what only the service itself can count.
+    """The metrics of one process; ``sources`` add the metrics of the service itself.
 
-    Workers at one door share the ``folder`` of their metrics, if it is set: each writes its own
-    numbers to a file there now and then, and tells the sum of all when it is asked.  What
-    ``sources`` count is the same for all of them.
+    Workers that serve one port share the ``folder`` of their metrics, if it is set.  Each of them
+    writes its own numbers to a file there at intervals, and reports the sum over all workers.  The
+    metrics of ``sources`` are the same for all workers.
     """
 
     def __init__(self, waiting: Callable[[], int], *sources: Source) -> None:
@@ -68,7 +68,7 @@ class Metrics:
         return own + generate_latest(self._sources)
 
     def share(self) -> None:
-        """Write the numbers of this process for the other workers at the door."""
+        """Write the numbers of this process for the other workers."""
         if self.folder is not None:
             self.folder.mkdir(exist_ok=True)
             path = self.folder / f"{self.worker}{_SUFFIX}"

@@ -25,7 +25,7 @@ Headers = list[tuple[bytes, bytes]]
 
 @dataclass(frozen=True)
 class Origins:
-    """The sites whose pages may use the routes for devices; ``None`` stands for all of them."""
+    """The sites whose pages may use the routes for devices; ``None`` means all sites."""
 
     allowed: frozenset[str] | None = None
 
@@ -62,7 +62,7 @@ class Origins:
 
 
 def origin_of(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
-    """Return the origin that a request states, or None; refuses what is no origin."""
+    """Return the origin of a request, or None if it has none; refuse a malformed one."""
     stated = [value for name, value in headers if name == b"origin"]
     if not stated:
         return None

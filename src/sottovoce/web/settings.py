@@ -1,5 +1,5 @@
-"""What an operator can set, on the command line or in the environment (``SOTTOVOCE_...``); the
-clock is here too.
+"""Settings of a server process, from the command line or the environment (``SOTTOVOCE_...``), and
+its clock.
 """
 
 import os
@@ -116,7 +116,7 @@ SettingsKind = TypeVar("SettingsKind", bound=Settings)
 def from_environment(
     given: Mapping[str, Any], environment: Mapping[str, str] = os.environ
 ) -> Settings:
-    """Return the settings: what was given first, then the environment, then the defaults."""
+    """Return the settings from the given values, then the environment, then the defaults."""
     return read_settings(Settings, given, environment)
 
 

@@ -1,6 +1,6 @@
 """Logs as Spark's frames: read and checked, given to executors, made into views.
 
-``answering`` turns what Spark says when it fails into the errors of this package.
+``answering`` converts errors of Spark into errors of this package.
 """
 
 import hashlib
@@ -223,7 +223,7 @@ def answering() -> Iterator[None]:
 
 
 def typed_error(text: str) -> SottovoceError:
-    """Return the error that a message of Spark stands for."""
+    """Return the error of this package for a message of Spark."""
     for name, message in reversed(re.findall(r"sottovoce\.errors\.(\w+): (.*)", text)):
         kind = getattr(errors, name, None)
         if isinstance(kind, type) and issubclass(kind, SottovoceError):

@@ -148,7 +148,7 @@ class HistogramWishes:
 
 
 def advise_histogram(users: int, size: int, epsilon: float, **wishes: Any) -> HistogramAdvice:
-    """Return which mechanism to use and what to expect of it.
+    """Return the mechanism to use and its expected errors.
 
     ``wishes`` are those of HistogramWishes.
 
@@ -232,7 +232,7 @@ def _check(users: int, size: int, questions: int) -> None:
 
 
 def _compared(chosen: PureMechanism, named: str) -> list[PureMechanism]:
-    """Return the usual mechanisms, and the one that somebody names."""
+    """Return the usual mechanisms, and the one named in the wishes."""
     kinds = dict.fromkeys((*COMPARED, *([named] if named else [])))
     mechanisms = [_made(kind, chosen) for kind in kinds]
     return [mechanism for mechanism in mechanisms if mechanism is not None]

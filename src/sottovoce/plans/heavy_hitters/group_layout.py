@@ -129,10 +129,10 @@ def best_weights(domain: Bits | Strings, lengths: tuple[int, ...], kept: int) ->
 
 
 def group_demands(lengths: tuple[int, ...], kept: int) -> list[float]:
-    """Return a_i: how many standard errors the prefix of a value must have in every group.
+    """Return a_i: the number of standard errors that the prefix of a value needs in every group.
 
-    In the last group it must exceed what one candidate that nobody holds is expected to reach,
-    before what half of the kept prefixes reach.
+    In the last group it must exceed the level that about one candidate without holders reaches.  In
+    the groups before, it must exceed the level that half of the kept prefixes reach.
     """
     followed = upper_quantile(1 - FOUND ** (1 / len(lengths)))
     demands = []

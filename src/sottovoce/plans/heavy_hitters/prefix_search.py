@@ -1,12 +1,12 @@
 """One search: prefixes are followed from group to group, and values leave it once they are known.
 
-In every group the candidates are all extensions of the prefixes that are followed.  A prefix is
-followed if it stands out of the noise of its group, or is among the first ``kept``; so is a value
-that is known whole, which is not extended any more but counted in every later group.  A candidate
-stands out if its votes exceed what one candidate that nobody holds is expected to reach.
+In every group the candidates are all extensions of the followed prefixes.  A prefix is followed if
+it stands out of the noise of its group, or is among the first ``kept``.  The same holds for a
+complete value, which is not extended any more but counted in every later group.  A candidate stands
+out if its votes exceed the level that about one candidate without holders is expected to reach.
 
-Whoever shares a beginning with nobody famous is therefore followed as long as its own count stands
-out: frequent prefixes take no place from it.
+A value with a rare prefix is therefore followed as long as its own count stands out: frequent
+prefixes do not displace it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -239,10 +239,10 @@ class PrefixSearch:
         return replace(counts, tested=self.tested)
 
     def scores(self, counts: Estimate) -> Floats:
-        """Return by how much each count exceeds what noise alone is expected to reach.
+        """Return by how much each count exceeds the level that noise alone is expected to reach.
 
-        Values that few groups know have larger errors: without this, the noise of the last group
-        would be ranked before frequent values.
+        Values that few groups counted have larger errors.  Without this correction, the noise of
+        the last group would be ranked before frequent values.
         """
         raw = counts.raw or counts
         unheld = np.sqrt(raw.noise.variances(np.zeros(len(self.values)), raw.users))

@@ -1,4 +1,4 @@
-"""The arithmetic of prefix extension: prefix lengths, and what can be seen at all.
+"""The arithmetic of prefix extension: prefix lengths, and the smallest visible frequency.
 
 Source: Wang 2021, sections 4.2 and 4.3.
 """
@@ -57,7 +57,7 @@ def fewest_groups(bits: int, kept: int, budget: int = QUERY_BUDGET) -> int:
 def sensitivity(epsilon: float, candidates: int, users: float, strangers: float = 1.0) -> float:
     """Return the frequency from which a value stands out: Psi, Definition 4.3.1.
 
-    Of so many candidates that nobody holds, ``strangers`` are expected to reach it by noise alone.
+    Of all candidates without holders, ``strangers`` are expected to reach it by noise alone.
     """
     if users <= 0:
         raise ParameterError("`users` must be above 0")

@@ -34,7 +34,7 @@ class SearchPlan:
         return Question(AffinePrefix(epsilon, 1 << length), Segment(self.domain.bits, 0, length))
 
     def cell_label(self, asked: Round, address: Address, cell: int) -> str:
-        """Return the value, or the prefix in bits, that a cell of a group stands for."""
+        """Return the value, or the prefix in bits, of a cell of a group."""
         if address.member == self.groups - 1:
             return self.domain.shown(cell)
         length = self.lengths[-self.groups :][address.member]

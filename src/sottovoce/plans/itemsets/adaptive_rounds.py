@@ -1,7 +1,7 @@
-"""The rounds of adaptive sampling: whom each asks, about which items, and what all of them say.
+"""The rounds of adaptive sampling: their users, their items, and the estimate from all of them.
 
-Rounds claim successive parts of the coins, so nobody is asked twice.  Their sizes follow from how
-many people answered before.
+Rounds use successive ranges of the public coin, so that nobody is asked twice.  Their sizes depend
+on the number of people who answered before.
 
 Source: Du 2025, sections 5.2 and 5.3.
 """
@@ -42,7 +42,7 @@ WEIGHT_SCALE = (
 
 @dataclass(frozen=True)
 class UserDivision:
-    """How the users are divided: to prune the items, to be asked about them, to be held out."""
+    """The division of users: for pruning the items, for asking about them, and held out."""
 
     items: int
     users: int
@@ -53,7 +53,7 @@ class UserDivision:
 
     @property
     def pruned(self) -> bool:
-        """Return whether there are so many items that half of the users prune them first."""
+        """Return whether half of the users prune the items first, because there are too many."""
         return self.items > KEPT_PER_SOUGHT * self.top
 
     @property
@@ -159,7 +159,7 @@ class AdaptiveSearch:
         return self._round(self._ask_about(self.candidates), self._coin_after(users))
 
     def _adapted_round(self) -> Round:
-        """Return the next round that asks most about what is least certain."""
+        """Return the next round, which asks most about the least certain items."""
         shares = self.reports.shares(even=self.division.even)
         rounds_done = len(self.collected.rounds) - self._first_item_round - 1
         rounds_left = self.division.rounds - rounds_done
@@ -256,7 +256,7 @@ class AdaptiveSearch:
         return Choice(EachItem(GRR(self.collected.epsilon, 2), size, among), weights)
 
     def _coin_after(self, users: int) -> int:
-        """Return the coin up to which so many more users lie; for all that are left, the limit."""
+        """Return the end of the coin range that holds ``users`` more users; at most the limit."""
         if users >= self.users_left:
             return self.division.limit
         step = max(1, UNIT * users // self.expected_users)

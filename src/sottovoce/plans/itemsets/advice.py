@@ -79,7 +79,7 @@ def _percent(share: float | None) -> str:
 
 @dataclass(frozen=True)
 class _Search(ABC):
-    """A search for the ``top`` of so many ``items`` in sets of ``basket`` items on average."""
+    """A search for the ``top`` of ``items`` items in sets of ``basket`` items on average."""
 
     plan: ClassVar[str]
     kept_per_sought: ClassVar[int]  # items that survive the pruning, for every item that is sought

@@ -52,11 +52,11 @@ def direct_is_better(epsilon: float, length: int, candidates: int) -> bool:
 
 @dataclass(frozen=True)
 class Padding:
-    """How far sets are padded.
+    """The padded length of sets, and the correction for longer sets.
 
-    Counts are multiplied by ``correction`` for what sets beyond the length lose.  ``highest`` is
-    the factor with sizes that were too rare to be seen, which upper bounds are multiplied by.
-    ``confident`` is false if no length was seen at all.
+    - ``correction`` multiplies the counts, to make up for items lost from sets beyond the length.
+    - ``highest`` multiplies upper bounds: it also allows for sizes too rare to be seen.
+    - ``confident`` is false if no length was seen at all.
     """
 
     length: int
@@ -113,8 +113,8 @@ def with_highest(padding: Padding, estimate: Estimate) -> Padding:
 def _lost_shares(estimate: Estimate, length: int) -> tuple[float, float]:
     """Return the share of memberships that is lost by so much padding, and a higher one.
 
-    Somebody with s candidates loses s - length of them.  Both shares are sums over the raw counts,
-    so that sizes which are too rare to be seen one by one count as well.
+    A person with s candidates loses s - length of them.  Both shares are sums over the raw counts,
+    so that they include sizes that are individually too rare to be seen.
     """
     sizes = np.arange(len(estimate.votes), dtype=np.float64)
     memberships = max(estimate.weighted(sizes).total, 1.0)

@@ -149,8 +149,8 @@ def estimate_padding(collected: Collected, number: int, *, paper: bool = False) 
 def correct_for_padding(estimate: Estimate, padding: Padding) -> Estimate:
     """Return the estimate times the correction of the padding; the raw one is kept beside it.
 
-    The influence of one report is that under this padding: what false reports do to the padding
-    itself is not in it.
+    The influence of one report is that under this padding.  The influence of false reports on the
+    padding itself is not included.
     """
     # One factor is right for all items together, not for each: errors include the whole move.
     factor = padding.correction

@@ -61,7 +61,7 @@ class ItemSearch:
 
     @cached_property
     def pruned(self) -> bool:
-        """Return whether there are so many items that they are pruned first."""
+        """Return whether the items are pruned first, because there are too many."""
         return self.items > 2 * self.top
 
     @property

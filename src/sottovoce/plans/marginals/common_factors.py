@@ -1,7 +1,7 @@
-"""Common factors: what many pairs of attributes have in common predicts each of them.
+"""Common factors: hidden factors behind many pairs of attributes predict each of these pairs.
 
-Where attributes follow one hidden inclination, such as ill health or wealth, the residuals of all
-pairs are products of loadings, and every pair borrows the reports of all others.  The residuals of
+If attributes depend on one hidden factor, such as ill health or wealth, the residuals of all pairs
+are products of loadings, and every pair borrows the reports of all others.  The residuals of
 pairs are blocks of one symmetric matrix.  Its largest eigenvalues are kept, each reduced by what
 noise of this size adds to an eigenvalue e:
 
@@ -37,7 +37,7 @@ class PairResiduals:
     variances: dict[View, float]
 
     def factors(self) -> tuple[int, dict[View, Floats]]:
-        """Return how many factors there are, and what they say about every pair."""
+        """Return the number of factors, and their prediction of every pair."""
         best = self._score(np.zeros_like(self._matrix), 0)
         chosen = 0
         fitted = np.zeros_like(self._matrix)
@@ -53,7 +53,7 @@ class PairResiduals:
         return chosen, {pair: self._block(fitted, pair) for pair in self.residuals}
 
     def noise_share(self, factors: int) -> float:
-        """Return the share of a pair's noise that is left in what the factors say."""
+        """Return the share of a pair's noise that remains in the prediction of the factors."""
         return min(1.0, 2 * factors / len(self._matrix))
 
     @cached_property
@@ -86,7 +86,7 @@ class PairResiduals:
         return noise
 
     def _fit(self, count: int) -> Floats:
-        """Return the matrix of so many factors."""
+        """Return the matrix predicted by ``count`` factors."""
         spread = np.sqrt(np.maximum(self._noise.mean(axis=1), 1e-12))
         spread = spread / np.exp(np.log(spread).mean())
         unit = np.sqrt(np.outer(spread, spread))  # makes the noise of all entries about equal
@@ -111,7 +111,7 @@ class PairResiduals:
         return np.asarray(self._bases[first] @ block @ self._bases[second].T)
 
     def _score(self, fitted: Floats, count: int) -> float:
-        """Return the log likelihood of what the factors leave, less the price of the factors."""
+        """Return the log-likelihood of the residuals of the factors, minus a penalty per factor."""
         left = [
             ((residual - self._block(fitted, pair)) ** 2).sum()
             for pair, residual in self.residuals.items()

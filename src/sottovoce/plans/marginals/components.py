@@ -188,7 +188,7 @@ class PooledComponents:
         return MarginalTable(view, shares, covariance)
 
     def _part(self, reported: View, shared: View, view: View) -> Floats:
-        """Return (cells of the view, shared cells): what a reported view adds to the table."""
+        """Return (cells of the view, shared cells): the contribution of a reported view."""
         shape = shape_of(self.sizes, shared)
         units = np.eye(prod(shape)).reshape(-1, *shape)
         components = {

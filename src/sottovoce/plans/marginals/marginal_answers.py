@@ -1,4 +1,4 @@
-"""The answers of a collection of marginals: tables by name, and what they say."""
+"""The answers of a collection of marginals: tables by name, and statistics of dependence."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -171,7 +171,7 @@ class Marginals(Plan, kind="marginals"):
         return outcome.select(chosen)
 
     def named(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the attributes that somebody names, in the order of the task.
+        """Return the named attributes in the order of the task.
 
         >>> Marginals({"a": ["x", "y"], "b": ["x", "y"]}, users=10, order=1).named(["b,a"])
         ('a', 'b')

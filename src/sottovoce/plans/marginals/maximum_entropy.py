@@ -56,7 +56,7 @@ def fit_table(
 def fit_tables(
     view: View, sizes: Mapping[int, int], marginals: Mapping[View, Floats]
 ) -> list[FittedTable]:
-    """Return one table for every row of the marginals; each row stops by itself.
+    """Return one table for every row of the marginals; the iteration of each row stops separately.
 
     ``sizes`` are the numbers of values of the attributes.
     """

@@ -52,7 +52,7 @@ class Residuals:
 
 @dataclass(frozen=True, eq=False)
 class Shrinkage:
-    """The law that residuals come from, and what it says about each of them."""
+    """The prior law of residuals, and the posterior of each of them."""
 
     residuals: Residuals
     weights: Floats  # of the scales

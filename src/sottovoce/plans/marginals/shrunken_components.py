@@ -203,7 +203,7 @@ class ShrunkenComponents:
     def draw_unreported(
         self, attributes: View, replicates: int, generator: np.random.Generator
     ) -> Floats:
-        """Return (replicates, ...): what the residual of a set may be that no view contains."""
+        """Return (replicates, ...): draws of the residual of a set that no view contains."""
         weights = self._weights(len(attributes))
         scale = generator.choice(len(SCALES), replicates, p=weights)
         rows = (replicates, *[1] * len(attributes))

@@ -1,4 +1,4 @@
-"""Single attributes: noisy shares move towards what all attributes of a collection are like.
+"""Single attributes: noisy shares are shrunken towards the typical shares of all attributes.
 
 A share is reported with normal noise of variance s^2.  The shares of all attributes with equally
 many values are taken for draws from one Beta law:
@@ -99,7 +99,7 @@ class SingleShares:
 
     @cached_property
     def _nodes(self) -> Floats:
-        """Return (shares, nodes) of the integral over every share, around what was reported."""
+        """Return (shares, nodes): integration nodes for every share, around the reported one."""
         centre = np.clip(self.reported, 0.0, 1.0)
         reach = _REACH * np.sqrt(self.variances)
         low = np.maximum(centre - reach, 0.0)

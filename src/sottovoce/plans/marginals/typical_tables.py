@@ -1,10 +1,11 @@
-"""Typical tables: how strongly attributes of people depend on each other, before anybody is asked.
+"""Typical tables: how strongly attributes of people usually depend on each other.
 
-Views must be chosen before there is data, and an interaction that no view contains is never seen.
-For both, what real tables of people look like stands in.  The numbers were measured on a census, a
-health survey and a table of accidents, and on populations with the published shape of others
-(``python -m sottovoce.lab.experiments.typical_tables`` prints them).  Strength is the mean square
-of a residual's directions in units of a squared correlation:
+Views must be chosen before there is data, and an interaction that no view contains is never
+measured.  In both cases the strengths of dependence in real tables of people are used instead.
+
+The numbers were measured on a census, a health survey and a table of accidents, and on populations
+with the published shape of others (``python -m sottovoce.lab.experiments.typical_tables`` prints
+them).  Strength is the mean square of a residual's directions in units of a squared correlation:
 
     strength(S) = |component(S) - predicted|^2 / (degrees(S) * product of spread(a))
     spread(a)   = (1 - sum of squared shares of a) / (values(a) - 1)
@@ -30,7 +31,7 @@ EVENNESS = 0.7
 
 
 def strengths(order: int) -> Floats:
-    """Return the typical strengths of interactions of so many attributes.
+    """Return the typical strengths of interactions of ``order`` attributes.
 
     ``PAIR_WEIGHTS`` says how often each of them occurs.
     """

@@ -76,7 +76,7 @@ RULES = {"pooled": PlanningRule(1.0, 1.001), METHOD: PlanningRule(EVENNESS, 1.01
 
 @dataclass(frozen=True)
 class CoveringLayout:
-    """So many views of ``size`` attributes, which contain all sets of ``covered`` attributes.
+    """A number of views of ``size`` attributes that contain all sets of ``covered`` attributes.
 
     The number of views is an estimate until they are chosen.
     """

@@ -36,7 +36,7 @@ _MAX_LISTED = 100_000  # views that are compared all at once
 
 @dataclass(frozen=True)
 class ViewLayout:
-    """So many views of so many attributes each."""
+    """A number of views, and the number of attributes of each."""
 
     views: int
     size: int

@@ -60,7 +60,7 @@ class ViewTables(ABC):
         return self._fit(view, {reported: table[None] for reported, table in self.views.items()})[0]
 
     def table(self, view: View) -> MarginalTable:
-        """Return the table of any attributes; its covariance includes bias, as far as known."""
+        """Return the table of any attributes; its covariance includes the known bias."""
         estimate, *replicates = self._fit(view, self.replicates)
         cells = np.stack([replicate.table for replicate in replicates])
         errors = (cells - estimate.table + self.unreported(view)).reshape(len(cells), -1)

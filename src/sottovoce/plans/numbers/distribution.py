@@ -228,10 +228,10 @@ class DistributionAnswer(Answer):
         return self._figure(lambda shares: shares @ self.middles**2 - (shares @ self.middles) ** 2)
 
     def quantile(self, share: float) -> Total:
-        """Return the number that this share of people is below.
+        """Return the number below which this share of people lies.
 
-        Its interval is that of the likelihood, and its error what a normal interval of that length
-        would have.  With a defence both are those of the bootstrap.
+        Its interval comes from the likelihood.  Its error is that of a normal interval of the same
+        length.  With a defence both come from the bootstrap.
         """
         open_share("share", share)
         figure = self._figure(lambda shares: self._quantiles(shares, share))

@@ -86,7 +86,7 @@ class OutputCounts:
         return replace(self, counts=self.counts[indices])
 
     def without(self, poison: Floats) -> "OutputCounts":
-        """Return the counts less the false reports that (rows, outputs) shares of all stand for."""
+        """Return the counts without false reports, given as (rows, outputs) shares of reports."""
         remaining = self.counts - self.reports[:, None] * poison
         return replace(self, counts=np.maximum(remaining, 0.0))
 

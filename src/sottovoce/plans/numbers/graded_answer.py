@@ -1,7 +1,7 @@
 """The answer of graded groups: an estimate with its errors, what was removed, and the raw mean.
 
-The linear mean reads every group's reports without EM.  What a false report does to it is known, so
-that bounds which allow for false reports exist for it.  With n people of r reports each in a group,
+The linear mean reads every group's reports without EM.  The influence of a false report on it is
+known, so it has bounds that allow for false reports.  With n people of r reports each in a group,
 W the variance of a report given the value and B that of values, the mean of the group has the
 variance (W / r + B) / n; groups are averaged by its inverse.
 
@@ -118,12 +118,12 @@ def _centre(graded: GradedEstimate) -> float:
 
 
 def groups_of(collected: Collected) -> list[Group]:
-    """Return the counts of every group that somebody answered in, the probe last."""
+    """Return the counts of every non-empty group, the probe last."""
     return [_group(each) for each in _group_tallies(collected)]
 
 
 def _group_tallies(collected: Collected) -> list[_GroupTally]:
-    """Return the groups that somebody answered in, the probe last."""
+    """Return the non-empty groups, the probe last."""
     asked = collected.rounds[0]
     groups = []
     for member, (users, tally) in group_tallies(collected).items():

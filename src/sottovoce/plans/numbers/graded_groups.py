@@ -60,7 +60,7 @@ def check_probe(probe: float | None, defence: str | None) -> float | None:
 
 @dataclass(frozen=True)
 class Grade:
-    """How a group spends the budget: so many ``reports`` of each person, each at ``epsilon``."""
+    """How a group spends the budget: ``reports`` reports of each person, each at ``epsilon``."""
 
     epsilon: float
     reports: int
@@ -102,7 +102,7 @@ def _ask(grade: Grade, size: int) -> Ask:
 
 
 def group_tallies(collected: Collected) -> dict[int, tuple[int, Tally]]:
-    """Return the users of every group that somebody answered in, and the tally of its reports."""
+    """Return the users of every non-empty group, and the tally of its reports."""
     by_group: dict[int, list[Tally]] = {}
     for address, tally in sorted(collected.tallies(0).items()):
         by_group.setdefault(address.member, []).append(tally)

@@ -93,9 +93,10 @@ class LikelihoodIntervals:
     def _allowed(
         self, inside: Bools, share: float, critical: float, start: Mixture
     ) -> Mixture | None:
-        """Return a mixture with a share in some buckets that is not rejected, if there is one.
+        """Return a mixture with a share in some buckets that is not rejected, or None.
 
-        Rejected is what is less likely than the best by more than half of the critical value.
+        A mixture is rejected if its log-likelihood is below that of the best mixture by more than
+        half of the critical value.
         """
         threshold = self._best.log_likelihood - critical / 2
         groups = ComponentGroups.split(inside, share)

@@ -33,7 +33,7 @@ MAX_SEGMENTS = 64  # exclusive: the last level has half of them
 class SegmentSearch:
     """How segments are searched.
 
-    ``threshold`` is what a clean segment holds at most, in interquartile ranges of the reports.
+    ``threshold`` is the largest count of a clean segment, in interquartile ranges of the reports.
     Levels have fewer than ``max_segments`` segments.
     """
 

@@ -136,7 +136,7 @@ class SqlHopStore(HopStore):
         return 0
 
     def _overwrite(self) -> None:
-        """See to it that erased bytes are overwritten, as far as the database can."""
+        """Overwrite erased bytes, if the database can."""
 
     def add_task(self, task: HopTask) -> bool:
         with self._writing() as connection:

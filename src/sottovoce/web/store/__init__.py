@@ -1,1 +1,1 @@
-"""Databases of server processes: what the stores of every service have in common."""
+"""Databases of server processes: the base of the stores of every service."""

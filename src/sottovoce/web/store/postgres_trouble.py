@@ -1,8 +1,8 @@
-"""What is wrong with a PostgreSQL server that cannot serve, and what its operator can do.
+"""Descriptions of PostgreSQL errors: why the server cannot serve, and what its operator can do.
 
-The words follow from the SQLSTATE of an error alone.  The message of the driver or of the server
-is not repeated: it may quote an address, a user or a row, and strangers read these words as the
-reason of a 503.
+A description depends on the SQLSTATE of an error alone.  The message of the driver or of the server
+is not repeated: it may quote an address, a user or a row, and anybody can read the description as
+the reason of a 503.
 
 Source: https://www.postgresql.org/docs/current/errcodes-appendix.html
 """

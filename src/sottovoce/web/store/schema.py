@@ -1,4 +1,4 @@
-"""The tables of a SQL store, as numbered steps; a database remembers how many it has taken.
+"""The tables of a SQL store, as numbered steps; a database stores the number of steps applied.
 
 A released step never changes; a new need is a new step.  Braces stand for what the two dialects
 call differently.
