@@ -179,7 +179,7 @@ def test_a_mechanism_has_as_many_tests_as_the_page_says():
     for kind in MECHANISMS:
         labels = [str(number) for number in range(64)]
         task = sv.Task("count", sv.Histogram(labels, kind), 2.0)
-        messages = crowd.messages(task, labels * 47, rng=SeededRng(1))
+        messages = crowd.messages(task, labels * 160, rng=SeededRng(1))
         batches = batches_of(task, task.opening, messages)
         collected = MemoryCollected(task).after(task.opening, batches)
         counts[kind] = len(examine(task.plan, collected, 0).tests)
