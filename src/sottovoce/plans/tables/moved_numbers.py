@@ -89,8 +89,7 @@ class _Study:
 
     def _sum(self, column: Column, kind: Domain) -> MovedNumber:
         query = Query((column.table,), (Sum("sum", (MeasureTerm(column=column),)),))
-        numbers = kind.value_numbers
-        low, high = float(numbers[0]), float(numbers[-1])
+        low, high = kind.value_numbers[[0, -1]].tolist()
         return MovedNumber("sum", self._name(column), self._span(query).influence, low, high)
 
     def _span(self, query: Query) -> ScoreSpan:
