@@ -38,9 +38,7 @@ def test_the_page_counts_lists_and_shows(results):
     assert "- 1 are reproduced, value by value; of 0 without" in page
     assert "  0 at the size of the paper and 2 at the quick size;" in page
     assert page.count("; quick size.") == 2
-    assert (
-        "| Table 5.1 | direct response | reproduced | 30 of 30 published values" in page
-    )
+    assert "| Table 5.1 | direct response | reproduced | 30 of 30 published values" in page
     assert "| Figure 5.2 | a drawing | not possible here, because it is a toy |  |  |" in page
     assert "- 30 of 30 printed values are met." in page
     assert "- 47 of 60 printed values are met." in page

@@ -50,7 +50,8 @@ def _counts(results: Sequence[ExperimentResult]) -> Iterator[str]:
     yield f"- Of the {len(measured)} others, {drawn} are drawn by {len(results)} experiments, here"
     yield f"  {sizes['full']} at the size of the paper and {sizes['quick']} at the quick size;"
     yield f"  {len(measured) - drawn} are asserted by tests alone, or not at all."
-    yield f"- {words['reproduced']} are reproduced, value by value; of {words['claims hold']} without"
+    unprinted = words["claims hold"]
+    yield f"- {words['reproduced']} are reproduced, value by value; of {unprinted} without"
     yield f"  published values all claims hold; {words['differs']} differ, and"
     yield f"  {words['not possible here']} are not possible here; each says why.\n"
 
