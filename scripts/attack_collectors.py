@@ -48,6 +48,8 @@ NUMBERS = 250  # of each of 400 groups
 REPORTS_AT_ONCE = 500
 REQUESTS = 40
 CONNECTIONS = 20
+BODIES = 40
+BODY_BYTES = 4_000_000  # less than the largest body that is taken
 PATIENCE = 40.0  # seconds
 UPLOAD = "/v1/tasks/pets/reports"
 
@@ -203,15 +205,95 @@ def held_end() -> str:
         connection.sendall(f"{head}content-length: 1000\r\n\r\n{{".encode())
         query = start_query(collector)
         time.sleep(1.0)
-        collector.process.send_signal(signal.SIGTERM)
-        began = time.monotonic()
         try:
-            collector.process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            return f"it has not ended after {PATIENCE:g} s"
+            return ended(collector.process)
         finally:
             query.close()
-        return f"it ended after {time.monotonic() - began:.0f} s"
+
+
+def ended(process: "subprocess.Popen[bytes]") -> str:
+    """Ask a collector to end, and return how long it and the processes that it started took."""
+    started = _descendants(process.pid)
+    process.send_signal(signal.SIGTERM)
+    began = time.monotonic()
+    try:
+        process.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        return f"it has not ended after {PATIENCE:g} s"
+    seconds = time.monotonic() - began
+    time.sleep(2.0)  # for what ends when it sees that its parent is gone
+    left = [child for child in started if _is_alive(child)]
+    outlived = f", and left {len(left)} processes behind" if left else ""
+    return f"it ended after {seconds:.0f} s{outlived}"
+
+
+def _is_alive(process: int) -> bool:
+    """Return whether a process runs; one that has ended may wait for its parent to notice."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return False
+    return fields[0] != "Z"
+
+
+def _descendants(process: int) -> list[int]:
+    """Return the processes that a process has started, and those that they have."""
+    files = Path(f"/proc/{process}/task").glob("*/children")
+    children = [int(child) for path in files for child in path.read_text().split()]
+    return children + [each for child in children for each in _descendants(child)]
+
+
+def end_of_workers() -> str:
+    """Ask a collector with two workers to end while each holds bodies and computes queries."""
+    os.environ["SOTTOVOCE_WORKERS"] = "2"  # one that knows no workers does not read it
+    with running(people=PEOPLE) as collector:
+        held = [start_query(collector) for _ in range(4)]
+        time.sleep(2.0)
+        for _ in range(CONNECTIONS):
+            held.append(collector.connect())
+            head = f"POST {UPLOAD} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n"
+            held[-1].sendall(f"{head}content-length: 1000\r\n\r\n{{".encode())
+        time.sleep(1.0)
+        try:
+            return ended(collector.process)
+        finally:
+            for connection in held:
+                connection.close()
+
+
+def held_bodies() -> str:
+    """Send forty bodies of almost four megabytes at once, and finish none."""
+    with running() as collector:
+        before = _memory(collector.process.pid)
+        connections = [collector.connect() for _ in range(BODIES)]
+        for connection in connections:
+            head = f"POST {UPLOAD} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n"
+            with suppress(OSError):
+                connection.sendall(f"{head}content-length: {BODY_BYTES}\r\n\r\n".encode())
+                connection.sendall(b" " * (BODY_BYTES - 1))
+        time.sleep(2.0)
+        held = sum(_is_unanswered(connection) for connection in connections)
+        grown = _memory(collector.process.pid) - before
+        for connection in connections:
+            connection.close()
+    return f"{held} of {BODIES} bodies are held, memory grows by {grown >> 20} MiB"
+
+
+def _is_unanswered(connection: socket.socket) -> bool:
+    connection.settimeout(0.2)
+    try:
+        connection.recv(1)
+    except TimeoutError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _memory(process: int) -> int:
+    """Return the bytes that a process has in memory."""
+    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def hogged_queries() -> str:
@@ -290,6 +372,16 @@ def malformed_origin() -> str:
     return f"answered with {status}"
 
 
+def foreign_origin() -> str:
+    """Send a report from a page of another site than the operator has named."""
+    os.environ["SOTTOVOCE_ORIGINS"] = "https://app.example"
+    (message,) = crowd.messages(PETS, ["cat"])
+    body = json.dumps({"reports": [base64.b64encode(message).decode()]}).encode()
+    with running() as collector:
+        answer = collector.request("POST", UPLOAD, body, origin="https://other.example")
+    return "the report counts" if answer.status == 200 else f"refused ({answer.status})"
+
+
 def cached_answer() -> str:
     """Find a private answer in a cache on the way."""
     with running() as collector:
@@ -351,11 +443,14 @@ CASES: dict[str, Callable[[], str]] = {
         flood_of_a_network,
         slow_headers,
         claimed_length,
+        held_bodies,
         held_end,
+        end_of_workers,
         hogged_queries,
         many_numbers,
         open_task,
         malformed_origin,
+        foreign_origin,
         cached_answer,
         open_folder,
         linked_backup,

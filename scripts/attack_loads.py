@@ -26,6 +26,7 @@ from attack_collectors import (
     PETS,
     UPLOAD,
     Running,
+    ended,
     running,
     start_query,
 )
@@ -164,6 +165,34 @@ def _health_while_sealing(reports: int) -> str:
     return f"the slowest of {len(waits)} health checks takes {1000 * max(waits):.0f} ms"
 
 
+def end_while_sealing() -> str:
+    """Ask a collector to end while it seals a round."""
+    with tempfile.TemporaryDirectory() as parent:
+        folder = Path(parent) / "data"
+        token = _closed_round(folder, SEALED_REPORTS)
+        process = _serve(folder)
+        try:
+            line = process.stdout.readline() if process.stdout else b""
+            address = urlsplit(json.loads(line)["url"]).netloc
+            while not _status(address, token):
+                time.sleep(0.05)
+            said = ended(process)
+        finally:
+            process.kill()
+            process.wait()
+        process = _serve(folder)  # what was cut off is done now
+        try:
+            line = process.stdout.readline() if process.stdout else b""
+            address = urlsplit(json.loads(line)["url"]).netloc
+            while _status(address, token).get("state") != "finished":
+                time.sleep(0.2)
+            users = _status(address, token)["rounds"][0]["users"]
+        finally:
+            process.kill()
+            process.wait()
+    return f"{said}; {users:,} of {SEALED_REPORTS:,} reports are sealed later"
+
+
 def first_layers() -> str:
     """Send reports about a thousand layers that nobody has asked for yet."""
     dice = np.random.default_rng(1)
@@ -262,6 +291,7 @@ CASES: dict[str, Callable[[], str]] = {
         memory_limit,
         health_while_sealing,
         health_while_sealing_many,
+        end_while_sealing,
         first_layers,
         left_query,
         missing_part,

@@ -242,10 +242,16 @@ def _on_collectors() -> Iterator[Attack]:
         ),
         ("hold connections with headers that never end", "slow_headers", _tests("web/connections")),
         ("claim a body of five gigabytes", "claimed_length", _tests("web/bodies")),
+        ("hold forty bodies of four megabytes at once", "held_bodies", _tests("web/bodies")),
         (
             "hold the collector with a body and a query when it is asked to end",
             "held_end",
             _tests("collector/run", "collector/query_workers"),
+        ),
+        (
+            "hold two workers with bodies and queries when they are asked to end",
+            "end_of_workers",
+            _tests("collector/run", "web/supervisor"),
         ),
         (
             "keep another analyst waiting by eight queries at once",
@@ -263,6 +269,7 @@ def _on_collectors() -> Iterator[Attack]:
             _tests("collector/task_check"),
         ),
         ("send a malformed origin", "malformed_origin", _tests("web/origins", "web/door")),
+        ("send reports from a page of another site", "foreign_origin", _tests("web/origins")),
         ("find private answers in a cache", "cached_answer", _tests("web/door")),
         ("read the collector's files as another user", "open_folder", _tests("web/folder")),
         ("put a link into a backup", "linked_backup", _tests("web/folder")),
@@ -284,6 +291,11 @@ def _loads() -> Iterator[Attack]:
             "ask for health while 5,000,000 reports are sealed",
             "health_while_sealing_many",
             _tests("collector/worker"),
+        ),
+        (
+            "end a collector while it seals 600,000 reports",
+            "end_while_sealing",
+            _tests("collector/run", "system/crash"),
         ),
         (
             "stall uploads by layers that are seen first",

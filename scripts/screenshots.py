@@ -12,7 +12,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -301,62 +301,58 @@ def check(page: Page) -> None:
     page.evaluate("window.scrollTo(0, 0)")
 
 
-def take_interactive(browser: Browser, address: str, tokens: dict[str, str], folder: Path) -> None:
-    """Save the pages of operators and of questions in SQL, in three ways each."""
+@dataclass(frozen=True)
+class State:
+    """One state of the dashboard: what is shown, to whom, after what was done."""
+
+    name: str
+    path: str
+    height: int = 1500
+    scope: str = access.ANALYST
+    act: Callable[[Page], None] = lambda page: None
+    full: bool = False
+
+
+def scroll_to_collection(page: Page) -> None:
+    """Show the page from the state of its rounds on."""
+    page.evaluate("document.querySelector('#collection').scrollIntoView()")
+
+
+STATES = (
+    State("tasks", "/", 860),
+    State("histogram", "/tasks/browser"),
+    State("distribution", "/tasks/commute"),
+    State("bins", "/tasks/age?bins=25"),
+    State("empty", "/tasks/newsletter", 1250, full=True),
+    State("collecting", "/tasks/working%20week", 1000, act=scroll_to_collection),
+    State("integrity", "/tasks/drinks/integrity", 1700, full=True),
+    State("implausible", "/tasks/drinks", 1100),
+    State("operate", "/operate", scope=access.OPERATOR, act=check, full=True),
+    State("sql", "/tasks/customers/sql", act=ask),
+)
+
+
+def take(browser: Browser, address: str, tokens: dict[str, str], folder: Path) -> None:
+    """Save every state in every look."""
     for look in LOOKS:
-        for name, path, scope, act in (
-            ("operate", "/operate", access.OPERATOR, check),
-            ("sql", "/tasks/customers/sql", access.ANALYST, ask),
-        ):
-            page = view(browser, width=look.width, height=1500, dark=look.dark)
-            act(enter(page, address, tokens[scope], path))
-            full = name == "operate"
-            save(page, folder / f"dashboard-{name}{look.suffix}.png", full=full, max_height=2400)
+        for state in STATES:
+            page = view(browser, width=look.width, height=state.height, dark=look.dark)
+            state.act(enter(page, address, tokens[state.scope], state.path))
+            file = folder / f"dashboard-{state.name}{look.suffix}.png"
+            save(page, file, full=state.full, max_height=2400)
             page.context.close()
-
-
-def take(browser: Browser, address: str, token: str, folder: Path) -> None:
-    """Save all pictures that need no more than a look."""
-
-    def keep(page: Page, name: str, *, full: bool = False) -> None:
-        save(page, folder / f"dashboard-{name}.png", full=full)
+        page = view(browser, width=look.width, height=640, dark=look.dark)
+        refuse(page, address)
+        save(page, folder / f"dashboard-login-refused{look.suffix}.png", full=False)
         page.context.close()
 
-    keep(enter(view(browser, height=860), address, token), "tasks")
-    keep(enter(view(browser, height=1500), address, token, "/tasks/browser"), "histogram")
-    keep(
-        enter(view(browser, height=1500, dark=True), address, token, "/tasks/browser"),
-        "histogram-dark",
-    )
-    keep(enter(view(browser, height=1500), address, token, "/tasks/age?bins=25"), "bins")
-    keep(enter(view(browser, height=1250), address, token, "/tasks/newsletter"), "empty", full=True)
-    page = enter(view(browser, height=1000), address, token, "/tasks/working%20week")
-    page.evaluate("document.querySelector('#collection').scrollIntoView()")
-    keep(page, "collecting")
-    keep(enter(view(browser, width=360, height=1500), address, token, "/tasks/commute"), "narrow")
-    tests = "/tasks/drinks/integrity"
-    keep(
-        enter(view(browser, height=1700), address, token, tests),
-        "integrity",
-        full=True,
-    )
-    keep(
-        enter(view(browser, height=1700, dark=True), address, token, tests),
-        "integrity-dark",
-        full=True,
-    )
-    keep(
-        enter(view(browser, width=390, height=1700), address, token, tests),
-        "integrity-narrow",
-        full=True,
-    )
-    keep(enter(view(browser, height=1100), address, token, "/tasks/drinks"), "implausible")
-    page = view(browser, height=640)
+
+def refuse(page: Page, address: str) -> None:
+    """Try to log in with a token that the collector does not know."""
     page.goto(f"{address}/login")
     page.fill("#token", "not a token of this collector")
     page.press("#token", "Enter")
     page.wait_for_selector("#refused")
-    keep(page, "login-refused")
 
 
 def main(folder: Path) -> None:
@@ -372,8 +368,7 @@ def main(folder: Path) -> None:
         for scope in (access.ANALYST, access.OPERATOR):
             (tokens[scope],) = access.issue(api.collector.store, scope, int(clock()))
         with chromium() as browser:
-            take(browser, address, tokens[access.ANALYST], folder)
-            take_interactive(browser, address, tokens, folder)
+            take(browser, address, tokens, folder)
 
 
 if __name__ == "__main__":

@@ -17,9 +17,16 @@ DOCS = ROOT / "docs"
 PAGES = [
     *sorted(DOCS.glob("*.md")),
     *sorted((DOCS / "guides").glob("*.md")),
+    *(
+        page
+        for folder in ("decisions", "evidence")
+        for page in sorted((DOCS / folder).glob("*.md"))
+    ),
+    ROOT / "clients" / "js" / "README.md",
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
 ]
+JOURNEYS = sorted((DOCS / "journeys").glob("*.md"))  # test_journeys.py reads their commands
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 KEY = "A" * 43  # of a hop or of a collector
 ISSUER = "A" * 456  # of an issuer of blind tokens
@@ -71,7 +78,7 @@ def test_task_files_are_read_as_operators_would_write_them(name, number):
     assert isinstance(taskfile.read(text, toml=True, collector_key=lambda: KEY), Task)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [*PAGES, *JOURNEYS], ids=lambda page: page.stem)
 def test_python_that_is_shown_is_python(page):
     """Blocks are run by the test of their page; those that cannot run here can be parsed."""
     for text in blocks(page, "python", "python no-run"):

@@ -7,25 +7,27 @@ tasks with them, and each toy must show up wherever a kind of the product shows 
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+PAGE = Path(__file__).parents[2] / "docs" / "adding-a-mechanism.md"
+
+
+def toy_mechanism():
+    """The mechanism of the page on adding one, under another name: it inherits from no other."""
+    module = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
+    named = module.replace('class Redraw(PureMechanism, kind="redraw")', TOY_CLASS)
+    assert TOY_CLASS in named
+    return re.sub(r'("""Report one domain index).*?"""', '"""Toy randomised response."""', named)
+
+
+TOY_CLASS = 'class ToyFlip(PureMechanism, kind="toy_flip")'
 TOYS = {
-    "sottovoce.mechanisms/toy_flip.py": '''
-"""A toy mechanism."""
-
-from dataclasses import dataclass
-
-from sottovoce.mechanisms.grr import GRR
-
-
-@dataclass(frozen=True)
-class ToyFlip(GRR, kind="toy_flip"):
-    """Toy randomised response."""
-''',
+    "sottovoce.mechanisms/toy_flip.py": toy_mechanism(),
     "sottovoce.domains/toy_shirts.py": '''
 """A toy domain."""
 
@@ -252,14 +254,55 @@ def worn():
     }
 
 
+def asked_by_commands():
+    """Return what the commands show of a query with the toy aggregate to a collected task."""
+    file, query = folder / "people.toml", "SELECT TOY_DOUBLE(height) FROM people"
+    run("task", "create", file, *DATA)
+    store = open_store(BOX)
+    app = create(store, Settings(folder / "collector", rate=0, tick=3600.0), pages=routes)
+    collector = app.state.api.collector
+    with TestClient(app) as browser:
+        task = collector.find("people").task
+        people = [{"height": 1, "city": "Rome"}, {"height": 2, "city": "Oslo"}] * 50
+        messages = crowd.messages(task, people, rng=SeededRng(1))
+        upload = {"reports": [b64encode(message).decode() for message in messages]}
+        assert browser.post("/v1/tasks/people/reports", json=upload).json()["accepted"] == 100
+        collector.close("people", at_once=True)
+        collector.advance()
+    store.close()
+    return {
+        "advise": run("advise", "--task", file, "--users", 1000, "--sql", query),
+        "cli": run("sql", query, "--task", "people", *DATA),
+        "explain": run("sql", f"EXPLAIN {query}", "--task", "people", *DATA),
+    }
+
+
 tasks = {"poll": saw("poll"), "shirts": saw("shirts")}
-print(json.dumps({**tasks, "sql": asked(), "worn": worn(), "reference": reference.page()}))
+by_commands = asked_by_commands()
+queries = {"sql": asked(), "by_commands": by_commands, "worn": worn()}
+print(json.dumps({**tasks, **queries, "reference": reference.page()}))
 '''
 
 TASK = """
 name = "{name}"
 epsilon = 2.0
 plan = {{{plan}, domain = {{shirts = 3}}}}
+
+[collection]
+minimum = 20
+grace = 0
+"""
+
+TABLE = """
+name = "people"
+epsilon = 4.0
+
+[plan]
+kind = "table"
+
+[plan.columns]
+height = {low = 1, high = 4}
+city = ["Rome", "Oslo"]
 
 [collection]
 minimum = 20
@@ -278,6 +321,7 @@ def shown(tmp_path_factory):
     (folder / "poll.toml").write_text(TASK.format(name="poll", plan='kind = "toy_poll"'))
     histogram = 'kind = "histogram", mechanism = "toy_flip"'
     (folder / "shirts.toml").write_text(TASK.format(name="shirts", plan=histogram))
+    (folder / "people.toml").write_text(TABLE)
     (folder / "people.csv").write_text("shirt\n" + "size 0\n" * 300 + "size 2\n" * 200)
     (folder / "driver.py").write_text(DRIVER)
     command = [sys.executable, str(folder / "driver.py"), str(folder)]
@@ -376,3 +420,14 @@ def test_a_sql_aggregate_is_one_file(shown):
     assert "twice the toy sum" in shown["sql"]["explained"]
     line = "| `TOY_DOUBLE` | Twice the sum of a toy column. | twice the toy sum |"
     assert line in shown["reference"]
+
+
+def test_a_sql_aggregate_is_known_to_the_commands(shown):
+    seen = shown["by_commands"]
+    assert "TOY_DOUBLE(height)" in seen["advise"]
+    assert "toy_double_height" in seen["cli"]
+    assert "twice the toy sum" in seen["explain"]
+
+
+def test_the_toy_mechanism_inherits_from_no_other(shown):
+    assert "GRR" not in TOYS["sottovoce.mechanisms/toy_flip.py"].split("class ToyFlip")[1]

@@ -1,6 +1,7 @@
 """The page of measurements says what the script counts in this tree."""
 
-import importlib
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,13 @@ AGAIN = "print the page again: python scripts/house.py > docs/evidence/house.md"
 
 @pytest.fixture(scope="module")
 def house():
-    """The script that measures."""
+    """The script that measures; these tests are a package of the same name."""
+    spec = spec_from_file_location("measuring_script", ROOT / "scripts" / "house.py")
+    script = module_from_spec(spec)
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "scripts")
-        yield importlib.import_module("house")
+        patch.setitem(sys.modules, "measuring_script", script)
+        spec.loader.exec_module(script)
+        yield script
 
 
 @pytest.fixture(scope="module")

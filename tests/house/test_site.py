@@ -64,11 +64,33 @@ def anchors(path):
     return {re.sub(r"[\s]+", "-", heading).lower() for heading in plain}
 
 
-@pytest.mark.parametrize("page", [DOCS / "index.md", *GUIDES], ids=lambda page: page.stem)
-def test_links_with_anchors_lead_to_headings(page):
-    text = page.read_text(encoding="utf-8")
-    for target, anchor in re.findall(r"\]\(([^)#:\s]+)#([^)\s]+)\)", text):
-        assert anchor in anchors(page.parent / target), f"{page.name} -> {target}#{anchor}"
+BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+LINKED = [
+    *sorted(DOCS.rglob("*.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
+    ROOT / "clients" / "js" / "README.md",
+]
+
+
+def test_links_with_anchors_lead_to_headings():
+    """On all pages; a link without a file leads to a heading of its own page."""
+    astray, count = [], 0
+    for page in LINKED:
+        text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+        for target, anchor in re.findall(r"\]\(([^)#:\s]*)#([^)\s]+)\)", text):
+            count += 1
+            there = page.parent / target if target else page
+            if there.suffix == ".md" and anchor not in anchors(there):
+                astray.append(f"{page.relative_to(ROOT)} -> {target}#{anchor}")
+    assert count > 100
+    assert not astray, "\n".join(astray)
+
+
+def test_every_picture_of_the_dashboard_is_taken_in_three_ways():
+    names = {path.stem for path in (DOCS / "images").glob("dashboard-*.png")}
+    states = {name.removesuffix("-dark").removesuffix("-narrow") for name in names}
+    assert len(states) > 5
+    assert names == {f"{state}{look}" for state in states for look in ("", "-dark", "-narrow")}
 
 
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)

@@ -1,14 +1,18 @@
 """All tests of a round: what alarms, what does not, and what the result may contain."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import sottovoce as sv
 from integrity.collections import collection
-from sottovoce.engine.memory import MemoryCollected, ReportBatch
+from sottovoce.core.plausibility import FALSE_ALARM
+from sottovoce.engine.memory import MemoryCollected, ReportBatch, batches_of
+from sottovoce.integrity import examine as examine_module
 from sottovoce.integrity.examine import examine
+from sottovoce.lab import crowd
 from sottovoce.lab.attacks.maximal_gain import MaximalGain
 from sottovoce.lab.batches import with_fakes
 from sottovoce.lab.seeded import SeededRng
@@ -164,3 +168,27 @@ def test_fakes_of_shufflers_are_not_taken_for_attackers():
     without = sv.Task("plain", plan, 2.0)
     wrong = MemoryCollected(without).after(without.opening, mixed)
     assert examine(plan, wrong, 0).alarms == ("weights",), "the broken twin forgets the fakes"
+
+
+MECHANISMS = ("grr", "sue", "oue", "the", "blh", "olh", "affine", "rmp", "hadamard", "subset")
+
+
+def test_a_mechanism_has_as_many_tests_as_the_page_says():
+    """Tests of seeds and reports share their level among all pools, the others among addresses."""
+    counts = {}
+    for kind in MECHANISMS:
+        labels = [str(number) for number in range(64)]
+        task = sv.Task("count", sv.Histogram(labels, kind), 2.0)
+        messages = crowd.messages(task, labels * 160, rng=SeededRng(1))
+        batches = batches_of(task, task.opening, messages)
+        collected = MemoryCollected(task).after(task.opening, batches)
+        counts[kind] = len(examine(task.plan, collected, 0).tests)
+    print(counts)
+    most = max(counts.values())
+    rounds = 1000
+    page = (Path(__file__).parents[2] / "docs" / "integrity.md").read_text(encoding="utf-8")
+    number = {4: "four", 5: "five", 6: "six"}[most]
+    for text in (page, examine_module.__doc__):
+        words = " ".join(text.split())
+        assert f"at most {number} " in words
+        assert f"with a probability of at most {rounds * most * FALSE_ALARM:g}." in words

@@ -1,8 +1,8 @@
 """All tests of one round: those of seeds, pooled, and those of the largest estimates.
 
 Every test alarms on an honest round with a probability of at most 1e-6, however many addresses the
-round has: their thresholds share it.  With the six tests that there are, a thousand honest rounds
-raise an alarm with a probability of at most 0.006.
+round has: their thresholds share it.  A mechanism has at most five of them, so that a thousand
+honest rounds raise an alarm with a probability of at most 0.005.
 """
 
 from collections.abc import Iterator

@@ -10,6 +10,7 @@ from sottovoce.lab.experiments.base import (
     Claim,
     Curves,
     Experiment,
+    FigureEvidence,
     FigureRow,
     FigureVerdict,
     experiment,
@@ -79,6 +80,15 @@ def test_curves_have_a_number_for_every_scheme_at_every_point():
 def test_a_figure_whose_printed_values_and_claims_are_met_is_reproduced():
     toy = Squares()
     assert toy.judge(toy.run("quick", lambda share: None)) == FigureVerdict("reproduced")
+
+
+def test_without_published_values_no_more_is_said_than_that_claims_hold():
+    toy = Squares()
+    rows = toy.run("quick", lambda share: None)
+    drawn = [FigureRow(row.series, row.x, row.ours) for row in rows]
+    assert toy.judge(drawn) == FigureVerdict("claims hold")
+    assert toy.evidence(drawn) == FigureEvidence(claims=1, held=1)
+    assert toy.evidence(rows).published == toy.evidence(rows).met > 0
 
 
 def test_a_missed_value_is_named():

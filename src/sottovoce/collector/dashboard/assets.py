@@ -6,6 +6,7 @@ from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, Response
 
 from sottovoce.collector.dashboard import formatting
@@ -53,6 +54,7 @@ class Assets:
         environment.globals["asset"] = self.address
         environment.globals["root"] = self._root_path
         environment.filters["sentence"] = formatting.sentence
+        environment.filters["with_code"] = with_code
         return environment
 
     def address(self, name: str) -> str:
@@ -72,3 +74,18 @@ class Assets:
         return HTMLResponse(
             self._templates.get_template(template).render(facts), status_code=status
         )
+
+
+def with_code(text: str) -> Markup:
+    """Return a remark as HTML, in which what stands between backticks is code.
+
+    >>> str(with_code("set `minimum` < 5"))
+    'set <code>minimum</code> &lt; 5'
+    """
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # a single backtick is a character like any other
+        return escape(text)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if index % 2 else escape(part)
+        for index, part in enumerate(parts)
+    )

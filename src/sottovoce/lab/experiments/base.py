@@ -2,7 +2,8 @@
 
 An experiment says what it reproduces, computes rows at one of two sizes, draws them, and lists the
 claims that the paper makes about them.  The verdict follows from the rows: a figure is reproduced
-if every printed value is met within the stated tolerance and every claim holds.
+if every printed value is met within the stated tolerance and every claim holds.  Where the paper
+prints no value, as in most drawings, the claims hold, and no more is said.
 
 Every file of ``figures`` holds experiments; they are found by themselves.
 """
@@ -47,13 +48,44 @@ class Claim:
 
 @dataclass(frozen=True)
 class FigureVerdict:
-    """How a figure ended: reproduced, or why not."""
+    """How a figure ended: reproduced, its claims hold, or why not."""
 
-    word: Literal["reproduced", "differs", "not possible here"]
+    word: Literal["reproduced", "claims hold", "differs", "not possible here"]
     because: str = ""
 
     def __str__(self) -> str:
         return f"{self.word}, because {self.because}" if self.because else self.word
+
+
+@dataclass(frozen=True)
+class FigureEvidence:
+    """What a verdict rests on: published values and claims, and how many of them are met."""
+
+    published: int = 0
+    met: int = 0
+    claims: int = 0
+    held: int = 0
+
+    def __add__(self, other: "FigureEvidence") -> "FigureEvidence":
+        return FigureEvidence(
+            self.published + other.published,
+            self.met + other.met,
+            self.claims + other.claims,
+            self.held + other.held,
+        )
+
+    def __str__(self) -> str:
+        """Return the counts in words.
+
+        >>> str(FigureEvidence(5, 2)), str(FigureEvidence(claims=1, held=1))
+        ('2 of 5 published values', '1 of 1 claims')
+        """
+        counts = []
+        if self.published:
+            counts.append(f"{self.met} of {self.published} published values")
+        if self.claims:
+            counts.append(f"{self.held} of {self.claims} claims")
+        return ", ".join(counts)
 
 
 @dataclass(frozen=True)
@@ -97,8 +129,20 @@ class Experiment(ABC):
         off = [row for row in rows if not self.meets(row)]
         failed = [claim.text for claim in self.claims(rows) if not claim.holds]
         if not off and not failed and not self.is_partial:
-            return FigureVerdict("reproduced")
+            has_values = any(row.published is not None for row in rows)
+            return FigureVerdict("reproduced" if has_values else "claims hold")
         return FigureVerdict("differs", self.difference or _what_failed(off, failed))
+
+    def evidence(self, rows: Sequence[FigureRow]) -> FigureEvidence:
+        """Return how many published values and claims the rows meet."""
+        published = [row for row in rows if row.published is not None]
+        claims = self.claims(rows)
+        return FigureEvidence(
+            published=len(published),
+            met=sum(self.meets(row) for row in published),
+            claims=len(claims),
+            held=sum(claim.holds for claim in claims),
+        )
 
     def meets(self, row: FigureRow) -> bool:
         """Return whether a row has no printed value, or is near enough to it."""

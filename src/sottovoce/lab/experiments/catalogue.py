@@ -12,7 +12,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from sottovoce.lab.experiments.base import Experiment, FigureVerdict, experiments
+from sottovoce.lab.experiments.base import (
+    Experiment,
+    FigureEvidence,
+    FigureVerdict,
+    experiments,
+)
 from sottovoce.lab.experiments.results import ExperimentResult
 
 PAPERS = {
@@ -22,6 +27,8 @@ PAPERS = {
     "du": "Du 2025, A Study on Local Differential Privacy under Adverse Circumstances",
     "xu": "Xu 2020, Collecting and Analyzing Data Jointly from Multiple Services",
 }
+
+_WEIGHTIEST = ("differs", "reproduced", "claims hold")  # of the verdicts of several experiments
 
 
 @dataclass(frozen=True)
@@ -58,12 +65,19 @@ class Item:
         return [each for each in experiments().values() if self.key in each.reproduces]
 
     def verdict(self, results: Mapping[str, ExperimentResult]) -> FigureVerdict:
-        """Return the verdict: the worst of its experiments, or the listed one."""
+        """Return the verdict: the listed one, or that of its experiments together.
+
+        It differs if one of them does, and is reproduced if one of them has published values.
+        """
         if self.listed is not None:
             return self.listed
         verdicts = [results[each.name].verdict for each in self.experiments]
-        differing = [verdict for verdict in verdicts if verdict.word != "reproduced"]
-        return differing[0] if differing else verdicts[0]
+        return min(verdicts, key=lambda verdict: _WEIGHTIEST.index(verdict.word))
+
+    def evidence(self, results: Mapping[str, ExperimentResult]) -> FigureEvidence:
+        """Return what the verdicts of its experiments rest on."""
+        found = (results[each.name].evidence for each in self.experiments)
+        return sum(found, start=FigureEvidence())
 
 
 @cache

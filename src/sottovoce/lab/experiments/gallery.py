@@ -15,8 +15,10 @@ Every figure and table of the five papers behind this library, and what became o
 and its pictures are written by `sottovoce lab all --full-minutes 40 --docs docs`, which runs as
 many experiments at the size of the paper as fit into that time; `sottovoce lab run NAME --plot
 FILE` draws one of them, and `--size full` runs it at the size of the paper. Lines are ours, circles
-are values that the paper prints. A verdict follows from the rows: every printed value is met within
-the tolerance that the experiment states, and every claim of the text holds.
+are values that the paper prints. A verdict follows from the rows, and its evidence is counted: the
+values that the paper prints, and the claims of its text. An item is *reproduced* if every printed
+value is met within the tolerance that the experiment states, and every claim holds. Most drawings
+print no value: of them it is said that the *claims hold*.
 """
 _SIZES = {"quick": "quick size", "full": "size of the paper"}
 
@@ -48,7 +50,9 @@ def _counts(results: Sequence[ExperimentResult]) -> Iterator[str]:
     yield f"- Of the {len(measured)} others, {drawn} are drawn by {len(results)} experiments, here"
     yield f"  {sizes['full']} at the size of the paper and {sizes['quick']} at the quick size;"
     yield f"  {len(measured) - drawn} are asserted by tests alone, or not at all."
-    yield f"- {words['reproduced']} are reproduced, {words['differs']} differ, and"
+    unprinted = words["claims hold"]
+    yield f"- {words['reproduced']} are reproduced, value by value; of {unprinted} without"
+    yield f"  published values all claims hold; {words['differs']} differ, and"
     yield f"  {words['not possible here']} are not possible here; each says why.\n"
 
 
@@ -57,12 +61,13 @@ def _lists(results: Sequence[ExperimentResult]) -> Iterator[str]:
     yield "## All figures and tables\n"
     for paper, title in PAPERS.items():
         yield f"### {title}\n"
-        yield "| item | shows | verdict | by |"
-        yield "|---|---|---|---|"
+        yield "| item | shows | verdict | evidence | by |"
+        yield "|---|---|---|---|---|"
         for item in catalogue():
             if item.paper == paper:
                 verdict = str(item.verdict(by_name)).replace("|", "\\|")
-                yield f"| {item.label} | {item.shows} | {verdict} | {_by(item)} |"
+                evidence = f"{verdict} | {item.evidence(by_name)}"
+                yield f"| {item.label} | {item.shows} | {evidence} | {_by(item)} |"
         yield ""
 
 
@@ -90,11 +95,10 @@ def _pictures(results: Sequence[ExperimentResult]) -> Iterator[str]:
 
 
 def _claims(result: ExperimentResult) -> Iterator[str]:
-    printed = [row for row in result.rows if row.published is not None]
+    evidence = result.evidence
     lines = []
-    if printed:
-        met = sum(result.experiment.meets(row) for row in printed)
-        lines.append(f"- {met} of {len(printed)} printed values are met.")
+    if evidence.published:
+        lines.append(f"- {evidence.met} of {evidence.published} printed values are met.")
     lines += [
         f"- {'Holds' if claim.holds else 'Does not hold'}: {claim.text}." for claim in result.claims
     ]

@@ -20,6 +20,7 @@ from sottovoce.answers.export import optional
 from sottovoce.lab.experiments.base import (
     Claim,
     Experiment,
+    FigureEvidence,
     FigureRow,
     FigureVerdict,
     Progress,
@@ -50,6 +51,11 @@ class ExperimentResult:
         """Return how the experiment ended."""
         return self.experiment.judge(self.rows)
 
+    @property
+    def evidence(self) -> FigureEvidence:
+        """Return what the verdict rests on."""
+        return self.experiment.evidence(self.rows)
+
     def as_plain_data(self) -> dict[str, Any]:
         """Return everything that a reader of JSON needs."""
         return {
@@ -59,6 +65,7 @@ class ExperimentResult:
             "size": self.size,
             "seconds": round(self.seconds, 2),
             "verdict": str(self.verdict),
+            "evidence": asdict(self.evidence),
             "claims": [asdict(claim) for claim in self.claims],
             "rows": [asdict(row) for row in self.rows],
         }

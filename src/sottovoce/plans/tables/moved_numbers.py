@@ -17,9 +17,6 @@ import numpy as np
 
 from sottovoce.arrays import Bools
 from sottovoce.domains.base import Domain
-from sottovoce.domains.categories import Categories
-from sottovoce.domains.dates import Dates
-from sottovoce.plans.tables.combine import labels_of
 from sottovoce.plans.tables.influence import ScoreSpan, total_span
 from sottovoce.plans.tables.layout import Layout
 from sottovoce.plans.tables.pipeline import plan_query
@@ -28,7 +25,6 @@ from sottovoce.sql.aggregates.base import MeasureTerm
 from sottovoce.sql.aggregates.count import Count
 from sottovoce.sql.aggregates.sum import Sum
 from sottovoce.sql.query import Column, Monomial, Query
-from sottovoce.sql.values import numbers_of
 from sottovoce.tasks.moved_number import MovedNumber
 
 
@@ -73,7 +69,7 @@ class _Study:
     def sums(self, table: int) -> Iterator[MovedNumber]:
         """Yield the sum over every column of numbers."""
         for index, kind in enumerate(self.layout.attributes(table)):
-            if not isinstance(kind, Categories | Dates):
+            if kind.value_type == "number":
                 yield self._sum(Column(table, index), kind)
 
     def join(self, counts: Sequence[_ValueCount]) -> MovedNumber:
@@ -88,13 +84,12 @@ class _Study:
         kind = self._kind(column)
         sets = {column: np.arange(kind.size) == value}
         query = Query((column.table,), (Count("count"),), where=(Monomial(1.0, sets),))
-        name = f"{self._name(column)} = {labels_of(kind)[value]}"
+        name = f"{self._name(column)} = {kind.labels[value]}"
         return _ValueCount(column, sets, name, self._span(query))
 
     def _sum(self, column: Column, kind: Domain) -> MovedNumber:
         query = Query((column.table,), (Sum("sum", (MeasureTerm(column=column),)),))
-        numbers = numbers_of(kind)
-        low, high = float(numbers[0]), float(numbers[-1])
+        low, high = kind.value_numbers[[0, -1]].tolist()
         return MovedNumber("sum", self._name(column), self._span(query).influence, low, high)
 
     def _span(self, query: Query) -> ScoreSpan:

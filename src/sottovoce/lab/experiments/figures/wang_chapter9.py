@@ -65,8 +65,8 @@ class PartyTraffic:
 def table_9_2_entry(row: str | int, central: float) -> float:
     """Return our number for a cell of table 9.2: buckets, or a mean squared error."""
     if row == "buckets":
-        mechanism = named_method("SOLH", central, pages()).mechanism
-        return float(mechanism.buckets)  # type: ignore[attr-defined]
+        method = named_method("SOLH", central, pages())
+        return float(method.mechanism.buckets)  # type: ignore[attr-defined]
     if isinstance(row, int):
         return hashing_with(row, central, pages()).mse(pages())
     return named_method(row, central, pages()).mse(pages())
