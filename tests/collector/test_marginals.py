@@ -95,7 +95,8 @@ BAD = [
 def test_attributes_that_there_are_not_are_refused(asked, query):
     said = problem(asked(joint())(query), 400, "invalid")
     assert (
-        said["detail"] == f"a marginal is of some of the attributes {', '.join(DOMAIN)}, each once"
+        said["detail"]
+        == f"a marginal needs attributes of this task, each once: {', '.join(DOMAIN)}"
     )
 
 

@@ -74,7 +74,7 @@ class FakeVotes:
         return self.own + self.common
 
     def removed_from(self, estimate: Estimate) -> Estimate:
-        """Return the estimate of the people in a group, given that of all its reports.
+        """Return the estimate for the people in a group from the estimate for all its reports.
 
         The number of people is rounded to a whole one; the shares are not affected by it.
         """
@@ -161,7 +161,7 @@ class NoiseWithFakes(Noise):
 
     @property
     def vote_variance(self) -> VoteVariance:
-        """Return the variance of a vote if that of the fakes is shared out among the users."""
+        """Return the variance of a vote with the variance of the fakes spread over the users."""
         alone = self.people.vote_variance
         count = self.fakes.count
         added = count.mean * self.fakes.variance + count.variance * self.fakes.vote**2

@@ -244,7 +244,7 @@ class SetNoise(ListedNoise):
     @classmethod
     def sampled(cls, p: float, q: float, length: int) -> "SetNoise":
         """Return the noise of votes times ``length``: a user reports one of ``length`` elements."""
-        # The chance that the report of somebody who holds the item supports it.
+        # The probability that the report of a person who holds the item supports it.
         supports = q + (p - q) / length
         unheld = length**2 * q * (1 - q) / (p - q) ** 2
         return cls(unheld, length * (1 - q - supports) / (p - q))

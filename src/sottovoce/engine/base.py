@@ -18,7 +18,7 @@ from sottovoce.wire import codec
 
 Gathered = TypeVar("Gathered", bound=Collected)
 
-_SLOT_BITS = 16  # of the number that stands for a member and a slot
+_SLOT_BITS = 16  # bits of the slot in a number that encodes a member and a slot
 
 
 class TaskCollected:
@@ -85,7 +85,7 @@ def corrected_outcome(
         return outcome
     stepped = task.plan.step(kept)
     if isinstance(stepped, Round):
-        raise NoDataError("the reports that are left are not enough for the plan of this task")
+        raise NoDataError("too few reports remain after the correction for the plan of this task")
     return finished(task, kept, stepped)
 
 

@@ -92,7 +92,7 @@ def _scores(persons: ReportsByPerson, scored: Scored) -> dict[str, Values]:
             reports = [persons.batches[address].reports for address in groups[index]]
             columns[:, start : ends[index]] = scored.scores(groups[index], reports).T
 
-    # Every thread takes every so many-th group: neighbours have about as many cells.
+    # Thread i takes groups i, i + n, ...: neighbouring groups have about equally many cells.
     cores = _cores()
     with ThreadPoolExecutor(cores) as pool:
         list(pool.map(fill, [range(first, len(groups), cores) for first in range(cores)]))

@@ -221,7 +221,7 @@ def read_reports(source: Any) -> Any:
 
     damaged = MismatchError("the log of a round is damaged: it cannot be read")
     try:
-        # One thread: what is read at once stays small, and so does what an allocator keeps.
+        # One thread keeps both the data that is read at once and the memory of the allocator small.
         table = parquet.read_table(source, use_threads=False, partitioning=None)
     except MemoryError:
         raise
@@ -289,7 +289,7 @@ def _array_name(number: int, name: str) -> str:
 @contextmanager
 def _loaded(path: AnyPath) -> Iterator[Any]:
     if not path.exists():
-        raise NoDataError("the log of this round is missing, and no sums were left of it")
+        raise NoDataError("the log of this round is missing, and so are its sums")
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             yield arrays

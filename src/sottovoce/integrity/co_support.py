@@ -36,7 +36,7 @@ from sottovoce.maths.bisection import bisect
 NAME = "co-support"
 MIN_PAIR_COUNT = 25  # expected reports that support a pair: fewer are far from normal
 MIN_VALUES = 4
-CERTAIN = 8.0  # standard errors of a value that is held, whatever noise chose it
+CERTAIN = 8.0  # standard errors at which a value is certainly held by somebody
 _EDGE_POWER = -1 / 6
 _CORE = 0.5  # part of the largest entry of the eigenvector, and of the mean score of its core
 

@@ -28,7 +28,7 @@ from sottovoce.mechanisms.base import Mechanism
 SPECTRUM = "seed spectrum"
 PAIRS = "seed pairs"
 BYTES_AT_ONCE = 1 << 24  # of reports whose evidence is summed up together
-FRESH_SEEDS = 1 << 17  # drawn to learn how often honest seeds have so many marks
+FRESH_SEEDS = 1 << 17  # drawn to learn the distribution of the number of marks of honest seeds
 TOO_OFTEN = 2.0  # times as often as honest seeds: such a number of marks is left out
 
 

@@ -36,7 +36,9 @@ class Baskets:
         sizes = np.asarray(sizes, np.int64)
         items = np.asarray(items, np.int64)
         if sizes.sum() != len(items) or (sizes < 0).any() or (items < 0).any():
-            raise ParameterError("baskets need as many items, from 0 on, as their sizes say")
+            raise ParameterError(
+                "`items` of baskets must be from 0 on, and as many as the sum of `sizes`"
+            )
         owners = np.repeat(np.arange(len(sizes)), sizes)
         base = int(items.max()) + 1 if len(items) else 1
         codes = np.sort(owners * base + items)

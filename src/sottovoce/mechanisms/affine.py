@@ -344,7 +344,7 @@ class AffineResponse(SeededMechanism, PureMechanism, kind="affine"):
         return PairLaw(one_held, none_held)
 
     def unrelated(self, candidates: Values) -> Values:
-        # Seeds treat pairs of equal difference alike: each difference may occur once.
+        # Seeds treat all pairs with the same difference equally: each difference may occur once.
         points = hashing.numbers_of(self.points(np.asarray(candidates)))
         chosen: list[int] = []
         differences: set[int] = set()

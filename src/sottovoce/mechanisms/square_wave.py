@@ -64,7 +64,7 @@ class SquareWave(WindowMechanism, kind="square_wave"):
 
     @property
     def end(self) -> float:
-        return (self.size - 1) / self.size  # an index stands for the middle of its bucket
+        return (self.size - 1) / self.size  # an index means the middle of its bucket
 
     def estimate(self, tally: Tally) -> Estimate:
         """Return how many people are in each bucket, with the errors of a parametric bootstrap.

@@ -17,7 +17,7 @@ from sottovoce.wire.seal import LayerOpener, SealContext
 
 WORTH_PROCESSES = 20_000  # messages: opening as many takes as long as starting a process
 
-Opened = list[bytes | None]  # what is under the layers; None for a message that does not open
+Opened = list[bytes | None]  # the opened messages; None for a message that cannot be opened
 
 
 @dataclass(frozen=True)

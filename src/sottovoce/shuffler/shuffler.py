@@ -145,12 +145,14 @@ class Shuffler:
                     self._abandon(task, number, "abandoned by the operator")
                     return
             if time.monotonic() > deadline:
-                raise UnavailableError("the hop is at work: try again later")
+                raise UnavailableError(
+                    "another process of this hop works on the round: try again later"
+                )
             time.sleep(0.1)
 
     def _abandon(self, task: AddedTask, number: int, trouble: str) -> None:
         if not self.store.abandon(task.fingerprint, number, trouble):
-            raise StateError(f"round {number} is not there, or has been delivered already")
+            raise StateError(f"round {number} does not exist, or has been delivered already")
         self._files(task).remove(number)
 
     # What happens by itself
@@ -291,7 +293,9 @@ class Shuffler:
     ) -> bytes:
         """Sign the keys of a round and keep both, unless another set was signed before."""
         if public_keys[task.hop] != record.public_key:
-            raise MismatchError("the collector hands out another key of this hop than it has made")
+            raise MismatchError(
+                "the collector publishes a key of this hop that the hop did not make"
+            )
         asked = task.read_round(record.document)
         key_set = KeySet.of(task.fingerprint, asked, public_keys)
         signature = key_set.sign(task.hop, self.signing.private_key)

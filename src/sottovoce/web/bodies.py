@@ -115,7 +115,7 @@ class Body:
                 return await self._receive()
             except asyncio.CancelledError:
                 if not self._expired or (self._reader is not None and self._reader.uncancel()):
-                    raise  # somebody else cancelled the request
+                    raise  # another task cancelled the request
             finally:
                 self._reader = None
         raise self._limits.too_slow()

@@ -26,7 +26,7 @@ from sottovoce.web.problems import RequestError
 from sottovoce.web.root_path import PROBES
 from sottovoce.web.settings import Settings
 
-_CLOSE = (b"connection", b"close")  # what is left of a body is not read
+_CLOSE = (b"connection", b"close")  # the rest of a body is not read
 _NO_STORE = (b"cache-control", b"no-store")  # for what only the holder of a token may see
 _NO_SNIFFING = (b"x-content-type-options", b"nosniff")
 # Too frequent for a log line each, and anybody can send them; metrics count them.

@@ -98,7 +98,7 @@ def restrict(folder: Path) -> None:
 
 
 def _copy_file(origin: Path, copy: Path) -> None:
-    # What is opened is what is checked: the name may mean something else a moment later.
+    # Check the opened file and not the name, which may name another file a moment later.
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         handle = os.open(origin, flags)

@@ -43,14 +43,16 @@ class Settings:
     most_held: int = 64 << 20  # bytes of all bodies that are held at once
     header_seconds: float = 10.0  # until the headers of a request must be complete
     body_seconds: float = 30.0  # until a body must be complete
-    grace_seconds: float = 20.0  # from a signal to stop until the process ends, whatever runs
+    grace_seconds: float = (
+        20.0  # from a signal to stop until the process ends, even if requests run
+    )
     # That a query in SQL may wait, and again that it may run, and that a request waits for an
     # answer that a process computes.
     query_seconds: float = 60.0
     most_waiting: int = 20_000  # messages waiting for the store before requests are turned away
     proxies: str = ""  # addresses of reverse proxies whose forwarded headers are believed
     root_path: str = ""  # where a proxy serves this: /sottovoce for https://example.org/sottovoce/
-    tick: float = 0.5  # seconds between looks at what is due
+    tick: float = 0.5  # seconds between checks for work that is due
     session: int = 12 * 3600  # seconds that a log-in to the dashboard lasts
     logs: str = ""  # the URL of an object store for sealed logs, instead of the folder
     workers: int = 1  # processes that take reports on one port

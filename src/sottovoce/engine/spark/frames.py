@@ -37,7 +37,7 @@ _TYPES = {"id": ("binary",), "member": _INTEGERS, "slot": _INTEGERS, "payload": 
 _OPTIONAL_TYPES = {"subject": ("binary",), "public": ("binary",)}
 _READ_BYTES = 1 << 20
 _REPORTS_AT_ONCE = 250_000  # in one partition that the driver fetches
-_FILTER_LOCK = Lock()  # a filter of warnings holds for all threads, so one at a time sets it
+_FILTER_LOCK = Lock()  # a filter of warnings holds for all threads, so only one thread may set it
 
 
 def read(spark: Any, paths: LogPaths, declares: Iterable[str]) -> Any:

@@ -124,7 +124,7 @@ class GroupSumNoise(Noise):
 
     def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
         if np.count_nonzero(coefficients) > 1:
-            raise ParameterError("counts that rest on different groups have no known sum")
+            raise ParameterError("the error of a sum of counts from different groups is not known")
         return float(coefficients**2 @ self.variances(votes, users))
 
 

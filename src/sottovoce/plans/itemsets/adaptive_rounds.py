@@ -205,7 +205,7 @@ class AdaptiveSearch:
 
     def _estimate(self, times: Ints, ones: Ints) -> Estimate:
         if (times < 1).any():
-            raise NoDataError("nobody was asked about some item of the top: ask more users")
+            raise NoDataError("nobody was asked about one of the top items: ask more users")
         response = GRR(self.collected.epsilon, 2)
         users = total_users(self.collected)
         p, q = response.p, response.q

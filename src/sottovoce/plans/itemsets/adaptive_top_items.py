@@ -37,7 +37,7 @@ from sottovoce.tasks.round_limits import RoundLimits
 MAX_ROUNDS = 1000
 MAX_USERS = 1 << 53
 MAX_HOLDOUT = 90
-MIN_HELD_OUT = 16  # users for every item: nobody is asked about one of them with chance e^-16
+MIN_HELD_OUT = 16  # users for every item: an item is asked of nobody with probability e^-16
 
 
 @dataclass(frozen=True, init=False)

@@ -31,7 +31,7 @@ SHARE = 0.9  # of the sets that padding covers
 MAX_LOST = 0.01  # of all memberships in candidates of several items
 _ERRORS = 1.0  # standard errors by which more may be lost than was estimated
 _MOST_LOST = 0.5  # of all memberships: reports say too little for any more
-MISTAKE = 0.05  # the chance that any length is believed although nobody has it
+MISTAKE = 0.05  # probability that any length is accepted although nobody has it
 
 
 def amplified(epsilon: float, length: int) -> float:

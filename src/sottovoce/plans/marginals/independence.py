@@ -62,15 +62,15 @@ class Dependence:
 def dependence(table: MarginalTable, users: int) -> Dependence:
     """Return the test of a table of two attributes, before any step that may have biased it."""
     if len(table.view) != 2:
-        raise ParameterError("independence is tested between two attributes")
+        raise ParameterError("the test of independence takes exactly two attributes")
     shares, covariance = _scaled_to_one(table.raw or table)
     rows = shares.sum(axis=1)
     columns = shares.sum(axis=0)
     deviations = shares - np.outer(rows, columns)
     if table.steps and not table.raw and np.abs(deviations).max() < _ROUNDING:
         raise NoDataError(
-            "no report says anything about these attributes together:"
-            " they were taken to be independent"
+            "no report contains these attributes together:"
+            " the table assumes that they are independent"
         )
     slopes = _slopes(rows, columns)
     deviation_covariance = slopes @ (covariance + _sampling(shares, users)) @ slopes.T
@@ -104,7 +104,7 @@ def _wald(deviations: Floats, covariance: Floats) -> float:
         return float(deviations @ np.linalg.solve(covariance, deviations))
     except np.linalg.LinAlgError:
         raise NoDataError(
-            "independence needs two attributes that take at least two values each"
+            "the test of independence needs two attributes with at least two values each"
         ) from None
 
 

@@ -27,9 +27,9 @@ from sottovoce.plans.marginals.marginal_table import MarginalTable, Model, View,
 if TYPE_CHECKING:
     from sottovoce.plans.marginals.marginals import Marginals
 
-MAX_LISTED_PAIRS = 150  # beyond so many pairs an answer lists single attributes only
+MAX_LISTED_PAIRS = 150  # with more pairs, an answer lists single attributes only
 MAX_LISTED_CELLS = 1024  # of a listed pair: its covariance has the square of that
-_MAX_ATTRIBUTES = 24  # beyond so many, pairs are not compared
+_MAX_ATTRIBUTES = 24  # with more attributes, pairs are not compared
 _NO_PAIRS = (
     "nobody was asked about two attributes together, so nothing is known about pairs:"
     " collect with `view_size` 2 or more"
@@ -149,7 +149,7 @@ class MarginalAnswers(Answers):
         known = self.plan.domain.names
         if not names or set(names) - set(known) or len(set(names)) < len(names):
             raise ParameterError(
-                f"a marginal is of some of the attributes {', '.join(known)}, each once"
+                f"a marginal needs attributes of this task, each once: {', '.join(known)}"
             )
         return tuple(sorted(known.index(name) for name in names))
 

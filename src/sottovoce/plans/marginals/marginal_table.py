@@ -126,7 +126,7 @@ def weighted_mean(tables: Sequence[MarginalTable]) -> MarginalTable:
     largest error, the mean errs less than stated.
     """
     if not tables:
-        raise NoDataError("no report says anything about these attributes together")
+        raise NoDataError("no report contains these attributes together")
     weights = np.array([table.precision for table in tables])
     weights /= weights.sum()
     weighted = list(zip(weights, tables, strict=True))

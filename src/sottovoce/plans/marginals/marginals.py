@@ -182,7 +182,7 @@ class Marginals(Plan, kind="marginals"):
             split += [text] if text in known else text.split(",")
         if not split or set(split) - set(known) or len(set(split)) < len(split):
             raise ParameterError(
-                f"a marginal is of some of the attributes {', '.join(known)}, each once"
+                f"a marginal needs attributes of this task, each once: {', '.join(known)}"
             )
         return tuple(sorted(split, key=known.index))
 

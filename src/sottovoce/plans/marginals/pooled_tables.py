@@ -54,8 +54,7 @@ class PooledTables(ViewTables):
         """Return the unbiased table, pooled over all views, of attributes that a view contains."""
         if not self.reported.contains(view):
             raise NoDataError(
-                "no report says anything about these attributes together:"
-                " no view contains all of them"
+                "no report contains these attributes together: no view contains all of them"
             )
         return self.components.table(view)
 

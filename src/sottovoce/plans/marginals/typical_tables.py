@@ -24,7 +24,7 @@ from sottovoce.plans.marginals.shrinkage import SCALES
 # Strengths of pairs: most depend weakly on each other, a few strongly.
 PAIR_STRENGTHS = (0.0002, 0.004, 0.02, 0.1, 0.4)
 PAIR_WEIGHTS = (0.2, 0.35, 0.25, 0.15, 0.05)
-# An interaction of one attribute more is so many times weaker.
+# Every further attribute makes an interaction weaker by this factor.
 FADING = 0.03
 # The spread of the shares of a single attribute, compared with equal shares.
 EVENNESS = 0.7

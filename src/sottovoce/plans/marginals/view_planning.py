@@ -51,8 +51,8 @@ from sottovoce.plans.marginals.typical_tables import (
 MAX_CELLS = 4096  # of a view: the covariance of its table has the square of that
 MAX_SIZE = 6  # attributes of a view, which has 2^size components
 MIN_USERS = 20  # of a view, so that its table has an error
-_MAX_TABLES = 100_000  # of mixed attributes that are looked at; beyond that some stand for all
-_MAX_SPACED = 12  # attributes that stand for all
+_MAX_TABLES = 100_000  # of mixed attributes; if there are more, a selection represents them
+_MAX_SPACED = 12  # attributes that represent all attributes
 _OVERHEAD = 1.15  # blocks of a covering that is found, over the lower bound
 
 

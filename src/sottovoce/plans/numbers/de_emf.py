@@ -22,7 +22,7 @@ import numpy as np
 from sottovoce.arrays import Bools, Floats
 from sottovoce.plans.numbers.emf import Filtered, OutputCounts, emf, unfiltered
 
-MAX_SHARE = 0.5  # of false reports: were they the majority, honest ones could not be told from them
+MAX_SHARE = 0.5  # of false reports: a majority could not be told from honest reports
 
 
 @dataclass(frozen=True, eq=False)

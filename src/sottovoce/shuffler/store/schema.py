@@ -31,7 +31,7 @@ STEPS: Steps = (
         # The parts of a batch of the previous hop, until all of them are here.
         "create table parts (round {number} not null, part {number} not null,"
         " hash {bytes} not null, messages {bytes} not null, primary key (round, part)) {bare}",
-        # The blind tokens of the fakes: what the issuer is asked to sign, and what it answered.
+        # The blind tokens of the fakes: the requests to the issuer, and its answers.
         "create table tokens (round {number} not null, pending {bytes} not null,"
         " token {bytes}, primary key (round, pending)) {bare}",
     ),

@@ -192,7 +192,9 @@ class SqlHopStore(HopStore):
                 return
             row = connection.execute(_SAME_KEY_SET, (joined, task, number)).fetchone()
             if row is None or not row[0]:
-                raise MismatchError("this hop has signed other keys for this round, and they stay")
+                raise MismatchError(
+                    "this hop has already signed other keys for this round, and cannot change them"
+                )
 
     def note_set_sent(self, task: bytes, number: int) -> None:
         with self._writing() as connection:
@@ -401,7 +403,7 @@ def _check_same_batch(connection: Connection, key: int, part: IncomingPart) -> N
     if batch_hash is None:
         connection.execute(_SET_INCOMING, (part.batch_hash, part.parts, key))
     elif (batch_hash, parts) != (part.batch_hash, part.parts):
-        raise MismatchError("this part belongs to another batch than the one that was begun")
+        raise MismatchError("this part belongs to another batch than the parts before it")
 
 
 def _keep_part(connection: Connection, key: int, part: IncomingPart) -> None:
@@ -411,7 +413,7 @@ def _keep_part(connection: Connection, key: int, part: IncomingPart) -> None:
     if row is None:
         connection.execute(_ADD_PART, (key, part.part, hashed, part.messages))
     elif row[0] != hashed:
-        raise MismatchError("another part of the same number is here already")
+        raise MismatchError("a different part with the same number has been received already")
 
 
 def _hash_of_parts(connection: Connection, key: int, parts: int) -> bytes:
