@@ -31,9 +31,10 @@ from sottovoce.maths.normal import checked_tail, quantile
 class Total:
     """One number with its variance.
 
-    ``exposure`` is how false reports move it, where that is known.  ``raw`` is the number before
-    post-processing, whose exposure is known then.  ``cell`` is the estimate of one value whose
-    total this is, if it is no sum: its interval is then read from the exact law.
+    - ``exposure`` is the effect of false reports on it, if known.
+    - ``raw`` is the number before post-processing.  Its exposure may be known if this one's is not.
+    - ``cell`` is the estimate of a single value, if the number is the total of that value and not
+      a sum.  The interval then comes from the exact law.
     """
 
     total: float
@@ -236,9 +237,9 @@ class Estimate:
     def robust_ahead(self, chosen: Ints, rival: int) -> Floats:
         """Return the share of false reports up to which each chosen value stays ahead of a rival.
 
-        Fewer of all who answered cannot have put the value ahead, whatever they sent: without them
-        the other reports would rank it before the rival as well.  Both votes are sums over the same
-        reports, so that what counts is how far one report can move their difference:
+        A smaller share of false reports cannot have put the value ahead: without them, the other
+        reports would also rank it before the rival.  Both votes are sums over the same reports, so
+        the share depends on the influence of one report on their difference:
 
             share = (T - T of the rival) / (N * influence of one report on the difference)
 

@@ -42,8 +42,8 @@ class FakeCount:
             return cls(reports * share, reports * share * (1 - share) * left_out)
         if everybody > MAX_DEALT:
             raise ParameterError(
-                f"a round of more than {MAX_DEALT:,} messages may have no fakes if its questions"
-                " differ in how well they hide"
+                f"a round of more than {MAX_DEALT:,} messages cannot have fakes if its questions"
+                " have different blankets"
             )
         from scipy.stats import nchypergeom_fisher
 

@@ -60,7 +60,7 @@ class Influence:
         return Influence(factor * self.up, factor * self.down, self.stands_for)
 
     def standing_for(self, people: float) -> "Influence":
-        """Return the influence of a report that is counted for so many times the people."""
+        """Return the influence of a report that represents ``people`` times as many people."""
         return Influence(people * self.up, people * self.down, people * self.stands_for)
 
     def to_dict(self) -> dict[str, float]:
@@ -95,7 +95,7 @@ class CellInfluences:
         return Influence(float(self.up[cell]), float(self.down[cell]), float(self.stands_for[cell]))
 
     def standing_for(self, people: float) -> "CellInfluences":
-        """Return the influences of a report that is counted for so many times the people."""
+        """Return the influences of a report that represents ``people`` times as many people."""
         return CellInfluences(people * self.up, people * self.down, people * self.stands_for)
 
     @property

@@ -234,9 +234,10 @@ class ListedNoise(IndependentNoise):
 
 @dataclass(frozen=True)
 class SetNoise(ListedNoise):
-    """The noise of counts of items where everybody may hold several of them.
+    """The noise of counts of items, if everybody may hold several items.
 
-    The total of several items would depend on who holds which of them together, so it is refused.
+    The error of a total of several items depends on how many people hold them together.  That is
+    not known, so such totals are refused.
     """
 
     has_sums = False

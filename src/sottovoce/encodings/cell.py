@@ -32,12 +32,14 @@ MOST_CELLS = 1 << 62
 class Cell(Encoding, kind="cell"):
     """Yield the cell of some columns of a table, the first factor changing slowest.
 
-    ``widths`` says how many values an interval of each column covers.  ``most`` is that of a list
-    table, or 0 where everybody has one record.  ``weighted`` adds the coin that says whether a
-    drawn record counts, ``rounded`` a rounding coin for each of the named columns.  The column in
-    ``mirrored`` (one or none) is doubled by its rounding coin: values rounded down stand mirrored
-    before those rounded up; its width 0 stands for everything.  ``aligned`` gives every factor
-    whole bits, those with the fewest slowest.
+    - ``widths`` is the number of values that an interval of each column covers.
+    - ``most`` is that of a list table, or 0 for a single-record table.
+    - ``weighted`` adds the coin that says whether a drawn record counts.
+    - ``rounded`` names the columns that add their rounding coin.
+    - ``mirrored`` names at most one column, whose intervals are doubled by its rounding coin: those
+      of values rounded down come first, in reverse order, then those of values rounded up.  The
+      width 0 of this column means a single interval.
+    - ``aligned`` gives every factor whole bits.  The factor with the fewest bits changes slowest.
     """
 
     table: int

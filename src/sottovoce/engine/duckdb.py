@@ -116,9 +116,7 @@ def _concatenated(parts: Sequence[Ints]) -> Ints:
 
 
 def everybody_once(relation: str) -> str:
-    """Return everybody in a relation of SQL who is there once; those who are there twice are left
-    out.
-    """
+    """Return the people who occur exactly once in a SQL relation."""
     return f"(from {relation} qualify count(*) over (partition by person) = 1)"
 
 

@@ -1,8 +1,8 @@
-"""Tallies that are kept in memory so that nothing is tallied twice, up to a number of cells.
+"""A cache of tallies in memory, with a limit on the number of cells.
 
-A table of six columns may have thousands of layers, whose tallies together are larger than all
-reports.  Where tallies would have too many cells, those that were kept before are forgotten:
-whoever needs them again tallies them again.
+A table of six columns may have thousands of layers, and their tallies can be larger than all
+reports.  If the cache would have too many cells, the earlier tallies are dropped.  They are
+computed again when they are needed.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,18 +1,17 @@
 """The log of a sealed round: one Parquet file, or a folder of them.
 
-The log holds what the envelopes held and nothing else, in an order that does not tell when a report
-came.  Its checksum is over that content, not over the bytes of the file, so that any reader of
+The log holds only the content of the envelopes, in an order that does not tell when a report
+arrived.  Its checksum covers that content and not the bytes of the file, so that any reader of
 Parquet can recompute it.  When reports must be erased, ``condense`` leaves their tallies in a file
 beside the log.
 
 Up to ``PART_BYTES`` of reports are one file, sorted by report id.  More become a folder of the same
 name with a file for every part, sorted by member, slot and report id, so that the reports at one
-address lie together.  The file ``_seal.json`` there lists the parts: their checksums, and how many
-reports they have at which address.  The checksum of such a log is that of this list.  It is written
-last, so that a log without it is not there.
+address lie together.  The file ``_seal.json`` there lists the parts: their checksums, and the
+number of reports at each address.  The checksum of such a log is that of this list.  The list is
+written last, so that a log without it counts as missing.
 
-Nothing here holds more than a part, and what sorting may hold: a process reads and writes logs of
-any length in bounded memory.
+A process reads and writes logs of any length in bounded memory: that of one part, and of sorting.
 """
 
 import hashlib

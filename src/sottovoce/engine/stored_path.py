@@ -1,8 +1,8 @@
 """Files and folders of an object store that are used like those of a disk.
 
-``StoredPath`` has the part of ``pathlib.Path`` that sealed logs need, over a filesystem of Arrow:
-S3 and what speaks its protocol.  An object appears whole or not at all, and is durable when the
-call that writes it returns.  There are no folders: a name that others begin with stands for one.
+``StoredPath`` has the part of ``pathlib.Path`` that sealed logs need.  It uses a filesystem of
+Arrow, for S3 and compatible stores.  An object appears completely or not at all, and is durable
+when the call that writes it returns.  There are no folders: a common prefix of names serves as one.
 
     logs = log_folder("s3://bucket/prefix")
 

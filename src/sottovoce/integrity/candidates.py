@@ -71,7 +71,7 @@ class Candidates:
         return Candidates(self.mechanism, self.values, len(part.answers), pairs, part)
 
     def above(self, deviations: float) -> Bools:
-        """Return which candidates stand out of the noise by so many standard errors."""
+        """Return which candidates exceed the noise by ``deviations`` standard errors."""
         return np.asarray(self.shares > deviations * self.deviation)
 
 

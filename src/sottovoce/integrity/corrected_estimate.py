@@ -1,8 +1,9 @@
 """The estimate of reports that are weighted by their probability of being honest.
 
-Reports of nearly equal weight are decoded together, so that every mechanism serves that decodes
-whole reports.  Where several models of the false reports explain what was reported nearly equally
-well, the estimate is the middle of those that leave the suspects the most and the least.
+Reports of nearly equal weight are decoded together, so that any mechanism can be used that decodes
+unweighted reports.  If several models of the false reports explain the reports nearly equally well,
+the estimate is the mean of two: the one that leaves the suspects the largest shares, and the one
+that leaves them the smallest.
 """
 
 from collections.abc import Callable
@@ -68,7 +69,7 @@ def corrected(suspected: Suspected, reports: Reports, decode: Decode) -> Correct
 
 
 def plausible_models(suspected: Suspected) -> tuple[FittedLoads, ...]:
-    """Return the model that leaves the suspects the most, and the one that leaves the least."""
+    """Return the plausible models with the largest and the smallest share of the suspects."""
     start = suspected.candidates.shares
     fitted = []
     for model in suspected.models():

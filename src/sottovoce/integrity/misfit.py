@@ -1,10 +1,12 @@
-"""Whether any honest population could have sent some randomised numbers.
+"""Misfit test: whether any honest population could have sent some randomised numbers.
 
-Whatever people hold, the chances of outputs are a known channel times the shares of the values.  If
-no shares explain the counts, some reports were not made by honest devices.  The filter of poisoned
-outputs (EMF) then estimates how many.  The mathematics is in ``plans.numbers.poison_evidence``.
+For any population, the probabilities of the outputs are a known channel times the shares of the
+values.  If no shares explain the counts, some reports were not made by honest devices.  The filter
+of poisoned outputs (EMF) then estimates how many.  The mathematics is in
+``plans.numbers.poison_evidence``.
 
-The share is trustworthy at a small epsilon only.  It is told beside an alarm, never without one.
+The estimated share is reliable only at a small epsilon.  It is shown beside an alarm, and never
+without one.
 """
 
 from dataclasses import dataclass

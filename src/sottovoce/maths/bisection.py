@@ -29,7 +29,7 @@ class Bracket(NamedTuple):
 def bisect(
     below: Callable[[float], bool], low: float, high: float, *, halvings: int = HALVINGS
 ) -> Bracket:
-    """Return the interval after it was halved so many times.
+    """Return the interval after ``halvings`` bisections.
 
     >>> round(bisect(lambda number: number**2 < 2, 0.0, 2.0).high, 6)
     1.414214
@@ -57,7 +57,7 @@ def bisect_to_width(
 def bisect_rows(
     below: Callable[[Floats], Bools], low: Floats, high: Floats, *, halvings: int = HALVINGS
 ) -> tuple[Floats, Floats]:
-    """Return the lower and the upper ends of several intervals, each halved so many times.
+    """Return the lower and the upper ends of several intervals after ``halvings`` bisections.
 
     >>> low, high = bisect_rows(lambda x: x**2 < np.array([2.0, 9.0]), np.zeros(2), np.full(2, 4.0))
     >>> high.round(6).tolist()

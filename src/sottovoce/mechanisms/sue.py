@@ -32,9 +32,9 @@ class SUE(Unary, kind="sue"):
 
     ``second_keep`` and ``second_flip`` are the thresholds with which the instantaneous response
     sets a permanent 1 and a permanent 0; if both are 0, there is no instantaneous response.
-    ``epsilon`` and ``worst_ratio`` are those of the permanent response, because that is what all
-    reports of one value reveal together and what is charged.  ``epsilon_once`` is what a single
-    report reveals.
+    ``epsilon`` and ``worst_ratio`` are those of the permanent response.  All reports of one value
+    together reveal as much, and the ledger charges it.  ``epsilon_once`` is the epsilon of a single
+    report.
 
     >>> rappor = SUE(epsilon=2.1972245773362196, size=4, second_keep=3 << 62, second_flip=1 << 62)
     >>> round(rappor.p, 9), round(rappor.q, 9), round(rappor.epsilon_once, 4)

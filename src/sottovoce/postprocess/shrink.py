@@ -3,10 +3,10 @@
     share = mean + factor * (raw - mean)
     factor = 1 - (size - 3) variance / (sum of (raw - mean)^2), at least 0
 
-Choose it for many values and few users, where most of what is seen is noise: with four values or
-more and noise of one variance, the sum of the squared errors is smaller on average than that of the
-raw shares, whatever the truth is.  Single frequent values are biased towards the mean, so take
-another method if only those matter.  The sum of the shares stays as it is.
+Choose it for many values and few users, when most of the estimate is noise.  With at least four
+values and equal variances, the expected sum of squared errors is smaller than that of the raw
+shares for every truth.  Frequent values are biased towards the mean, so choose another method if
+only those matter.  The sum of the shares does not change.
 
 Source: James and Stein 1961; Efron and Morris 1973, section 1.
 """

@@ -1,8 +1,9 @@
 """Delivery: a mixed batch goes to the next hop, or to the collector, in signed parts.
 
-The receiver keeps a part once, whatever number of times it is sent, and says when all parts are
-there and have the stated hash together.  A delivery that was interrupted begins again with the
-first part: the bytes are those of the batch file, so no second order is ever sent.
+The receiver keeps one copy of a part, even if it is sent several times.  It reports when all parts
+have arrived and their joint hash is the stated one.  An interrupted delivery begins again with the
+first part.  The bytes always come from the batch file, so the messages are never sent in a second
+order.
 """
 
 from collections.abc import Callable

@@ -65,7 +65,7 @@ class ParallelOpening(Opening):
 
 @contextmanager
 def opening(key: LayerKey, message_count: int, processes: int) -> Iterator[Opening]:
-    """Give what opens so many messages; ``processes`` of 0 stands for one per core."""
+    """Yield the opening for ``message_count`` messages; 0 ``processes`` mean one per core."""
     wanted = processes or os.cpu_count() or 1
     if wanted == 1 or message_count < WORTH_PROCESSES:
         yield Opening(key)

@@ -133,7 +133,7 @@ class Shuffler:
         if not self.store.close_inbox(task.fingerprint, number, task.shuffle.users):
             raise StateError(
                 f"round {number} is not open, or has fewer messages than the"
-                f" {task.shuffle.users:,} users below which nothing leaves a hop"
+                f" {task.shuffle.users:,} users that a hop waits for"
             )
 
     def abandon(self, task: AddedTask, number: int) -> None:

@@ -69,10 +69,10 @@ _NOBODY_WAITS = _NobodyWaits()
 
 
 class DirectRequest:
-    """A request whose body is gathered, and then answered.
+    """A request that is answered when its body is complete.
 
-    To uvicorn it is the cycle of its connection, so it has the attributes of one.  ``send`` writes
-    a reply, and closes the connection if it is not kept.
+    It takes the place of uvicorn's request-response cycle, and therefore has the same attributes.
+    ``send`` writes a reply, and closes the connection unless it is kept alive.
     """
 
     def __init__(

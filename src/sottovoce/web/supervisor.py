@@ -98,9 +98,9 @@ def _run(serve_door: ServeDoor, door: socket.socket, number: int) -> None:
 
 
 def end_with_parent() -> None:
-    """End this process when the one that started it is gone, whatever it is doing.
+    """End this process at once when its parent process is gone.
 
-    Nothing is lost by that: what was acknowledged is durable.
+    Nothing is lost, because acknowledged messages are durable.
     """
     threading.Thread(target=_wait_for_parent, daemon=True).start()
 

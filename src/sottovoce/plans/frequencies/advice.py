@@ -40,10 +40,10 @@ class Alternative:
 class HistogramAdvice(Advice):
     """Expected errors of a collection; errors and ``detectable`` are shares of all users.
 
-    ``error`` is that of a value that hardly anybody holds, ``average_error`` the root mean square
-    over the domain.  A value as frequent as ``detectable`` passes the significance threshold (0.05
-    over all values together) with probability 0.95; it is None if not even a value that everybody
-    holds would.
+    - ``error`` is the standard error of a rare value.
+    - ``average_error`` is the root mean square of the errors over the domain.
+    - ``detectable`` is the share of a value that passes the significance threshold (0.05 for all
+      values together) with probability 0.95.  It is None if no share does.
     """
 
     users: int

@@ -200,7 +200,7 @@ class HeavyHitters(SearchPlan, Plan, kind="pem"):
     def _sensitivity(self, search: PrefixSearch) -> float:
         """Return the share from which a value stands out in every group until it is known.
 
-        It is the mean over how long values are thought to be.
+        It is the mean over the assumed distribution of the lengths of values.
         """
         levels = []
         for group, candidates in zip(search.groups, search.candidate_counts, strict=True):

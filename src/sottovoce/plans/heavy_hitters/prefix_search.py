@@ -277,7 +277,7 @@ def ranked_cells(votes: Floats, cells: Ints) -> Iterator[int]:
 
 
 def noise_level(estimate: Estimate, candidates: int) -> float:
-    """Return the votes that one of so many candidates that nobody holds is expected to reach."""
+    """Return the votes that about one of ``candidates`` values without holders reaches."""
     raw = estimate.raw or estimate
     unheld = float(raw.noise.variances(np.zeros(1), raw.users)[0])
     return _noise_quantile(candidates) * sqrt(unheld)

@@ -30,7 +30,7 @@ class SearchPlan:
         raise NotImplementedError
 
     def question_about(self, epsilon: float, length: int) -> Question:
-        """Return the question about a prefix of so many bits."""
+        """Return the question about a prefix of ``length`` bits."""
         return Question(AffinePrefix(epsilon, 1 << length), Segment(self.domain.bits, 0, length))
 
     def cell_label(self, asked: Round, address: Address, cell: int) -> str:

@@ -35,9 +35,7 @@ from sottovoce.tasks.families.each_item import EachItem
 from sottovoce.tasks.round import Round
 
 KEPT_PER_SOUGHT = 10  # candidates for every item that is sought
-WEIGHT_SCALE = (
-    1 << 24
-)  # an item's share of a round is a whole number of so many parts, at least one
+WEIGHT_SCALE = 1 << 24  # shares of items in a round are whole multiples of 1 / WEIGHT_SCALE
 
 
 @dataclass(frozen=True)

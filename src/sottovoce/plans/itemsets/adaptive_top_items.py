@@ -46,11 +46,12 @@ class AdaptiveTopItems(ItemPlan, Plan, kind="dbs"):
 
     At most ``rounds`` follow the even start.
 
-    ``users`` are those expected in the whole task.  With ``even``, the top items are asked about
-    evenly too (ARBSF), which gives better counts of them.  ``holdout`` is the percentage of users
-    who are asked only about the items found, at the end; without it the counts are biased upwards,
-    because they are those of winners.  ``basket``, the mean number of items in a set, and
-    ``share``, the share of people who have the last of the top, are used only to warn.
+    - ``users`` is the expected number of users of the whole task.
+    - ``even`` also asks about the top items evenly (ARBSF), which gives better counts of them.
+    - ``holdout`` is the percentage of users who are asked only about the found items, at the end.
+      Without it the counts are biased upwards, because the items were selected for high counts.
+    - ``basket`` is the mean number of items in a set, and ``share`` is the share of people who have
+      the last of the top items.  Both are used only for warnings.
     """
 
     domain: Sets

@@ -117,7 +117,7 @@ class _Search(ABC):
         return needed if needed <= 1 else None
 
     def _surviving_share(self, users: int) -> float:
-        """Return the share of an item that survives the pruning by so many users.
+        """Return the share of an item that survives the pruning by ``users`` users.
 
         The item is sampled from a set once in ``basket``.
         """

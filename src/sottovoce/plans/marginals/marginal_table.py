@@ -54,14 +54,15 @@ def shape_of(sizes: Sequence[int], view: View) -> tuple[int, ...]:
 class MarginalTable:
     """The estimated shares of the cells of a view.
 
-    ``steps`` names what was done to the shares that may have biased them; without steps they are
-    unbiased.  ``raw`` is the table before these steps, if there is one.  ``uniform_variance`` is
-    the variance that a cell would have if all cells were equally frequent; 0 if it is not known.
-    ``centred_variance`` is that of any contrast of cells with squares that sum to 1, on average.
-    ``guessed`` says that no report contains all these attributes, so that dependence among all of
-    them was not measured.
-    ``law`` says what one report can do to the counts behind the shares; None where that is not
-    known.
+    - ``steps`` names the steps that may have biased the shares; without steps they are unbiased.
+    - ``raw`` is the table before these steps, if there is one.
+    - ``uniform_variance`` is the variance of a cell if all cells are equally frequent; 0 if it is
+      not known.
+    - ``centred_variance`` is the mean variance of contrasts of cells whose squares sum to 1.
+    - ``guessed`` means that no report contains all these attributes, so that dependence among all
+      of them was not measured.
+    - ``law`` is the largest influence of one report on the counts behind the shares; None if it is
+      not known.
     """
 
     view: View

@@ -1,11 +1,11 @@
-"""Shrunken components: every component moves towards what smaller sets predict, as noise demands.
+"""Shrunken components: noisy components move towards the prediction from smaller sets.
 
-Single attributes move towards what all of them are like (``single_attributes.py``).  From pairs
-on, order by order:
+Single attributes move towards the typical shares of all attributes (``single_attributes.py``).
+Larger sets follow, order by order:
 
     1. A component is predicted: that of a pair by independence and by common factors
        (``common_factors.py``), a larger one by the table with the most entropy.
-    2. The part of its residual that is believed follows from all residuals of the order together
+    2. The share of its residual that is kept is learnt from all residuals of the order
        (``shrinkage.py``), in units of correlations, because rare values cannot vary much.
 
 Errors are draws of what the truth may be, given the reports: noise as the reports have it where a

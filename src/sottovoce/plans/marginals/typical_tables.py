@@ -39,7 +39,7 @@ def strengths(order: int) -> Floats:
 
 
 def typical_spread(values: int) -> float:
-    """Return the typical spread of an attribute with so many values."""
+    """Return the typical spread of an attribute with ``values`` values."""
     return EVENNESS * (1 - 1 / values) / (values - 1)
 
 

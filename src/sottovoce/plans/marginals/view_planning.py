@@ -1,4 +1,4 @@
-"""View planning: how many views of how many attributes give the tables of an order the least error.
+"""View planning: the number and size of views that minimise the error of the tables of an order.
 
 Candidates are single attributes, and for every size of a view the coverings of all pairs, all
 triples and so on up to the order.  The expected squared error of a table of the attributes A is
@@ -22,7 +22,7 @@ predicted as a product of single attributes, which magnifies their errors:
     cells(S) / cells(A)  of a single attribute becomes the product over all others b of
     1 / values(b) + (1 - belief)^2 (sum p_b^2 - 1 / values(b))
 
-What is compared is the total variation distance, sqrt(cells * squared error / (2 pi)), averaged
+Layouts are compared by the total variation distance, sqrt(cells * squared error / (2 pi)), averaged
 over all tables of the order.
 """
 
@@ -58,11 +58,13 @@ _OVERHEAD = 1.15  # blocks of a covering that is found, over the lower bound
 
 @dataclass(frozen=True)
 class PlanningRule:
-    """How layouts are compared.
+    """The rule for comparing layouts.
 
-    ``evenness`` is that of the shares of attributes whose drawing adds to the variance of a
-    component, compared with equal shares.  Of two candidates the later one, whose views are larger,
-    must be better by the factor ``margin``, so that no tie is left to rounding.
+    ``evenness`` describes the shares of attributes relative to equal shares.  It scales the
+    variance that the sampling of users adds to a component.
+
+    A layout with larger views must be better than one with smaller views by the factor ``margin``,
+    so that rounding errors never decide a tie.
     """
 
     evenness: float

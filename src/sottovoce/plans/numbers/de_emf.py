@@ -7,9 +7,9 @@ All four start from the outputs that may be poisoned, which SEMF finds.
     DE-REMF     EMF with the share of false reports given
     DE-REMF*    DE-REMF, then plain EM on what remains of the counts
 
-The share should come from reports with a small epsilon, or from other knowledge: that which DE-EMF
-finds at a large epsilon is far too large.  Where no output may be poisoned, or the share is 0, all
-four are plain EM.  DE-REMF* is the most accurate as soon as the share is right.
+The share should come from reports with a small epsilon, or from other knowledge: at a large epsilon
+DE-EMF estimates far too large a share.  If no output may be poisoned, or the share is 0, all four
+are plain EM.  DE-REMF* is the most accurate if the share is right.
 
 Source: Du 2025, section 6.3 (algorithms 8 to 10, corrected).
 """

@@ -174,10 +174,14 @@ class Distribution(Plan, kind="distribution"):
 class DistributionAnswer(Answer):
     """A histogram of intervals that also knows its mean, variance and quantiles.
 
-    What one false report does to EM is not known.  Bounds that allow for false reports therefore
-    come from the reports without EM: those of the mean from ``linear_mean``, those of intervals and
-    quantiles from the ``band`` of all cumulative shares.  The variance has none.  ``read_out`` is a
-    mean without EM from which the errors of a defended mean are widened.
+    The influence of a false report on EM is not known.  Bounds that allow for false reports
+    therefore come from the reports without EM:
+
+    - Bounds of the mean come from ``linear_mean``.
+    - Bounds of intervals and quantiles come from the ``band`` of all cumulative shares.
+    - The variance has no such bounds.
+
+    ``read_out`` is a mean without EM.  It widens the error of a defended mean.
     """
 
     edges: Floats = field(kw_only=True)

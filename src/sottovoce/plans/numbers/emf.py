@@ -95,8 +95,8 @@ class OutputCounts:
 class Filtered:
     """The result of a filter for every row.
 
-    ``honest`` are the shares of values and ``poison`` those of false reports over the outputs, both
-    of all reports.  The log-likelihood is that of all reports of a row together.
+    ``honest`` are the shares of values, and ``poison`` are the shares of false reports by output.
+    Both are shares of all reports.  The log-likelihood is summed over all reports of a row.
     """
 
     honest: Floats

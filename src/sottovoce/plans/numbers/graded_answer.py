@@ -5,9 +5,9 @@ known, so it has bounds that allow for false reports.  With n people of r report
 W the variance of a report given the value and B that of values, the mean of the group has the
 variance (W / r + B) / n; groups are averaged by its inverse.
 
-The bootstrap takes for granted that the filter finds what there is to find.  What it leaves shifts
-the groups apart: the spread of their means beyond their own errors (group_spread.py) is added to
-the error where an attack was seen, and where groups disagree more than chance explains.
+The bootstrap assumes that the filter removes all false reports.  Remaining false reports shift the
+means of the groups apart.  If an attack was detected, or if the groups disagree more than chance
+explains, the spread of their means beyond their own errors (group_spread.py) is added to the error.
 """
 
 from collections.abc import Sequence

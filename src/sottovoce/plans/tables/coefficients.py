@@ -86,7 +86,7 @@ class Target:
         return numbers if chosen is None else numbers * chosen
 
     def check_measure(self, measure: str) -> None:
-        """Refuse the method ``round`` if no rounding coins were collected."""
+        """Refuse the measure ROUND if no rounding coins were collected."""
         if self.measured is None or measure in TREE_MEASURES or self.factor.rounds(self.measured):
             return
         raise ParameterError(
