@@ -117,7 +117,7 @@ def test_an_operator_abandons_a_round(hop, receiver):
     assert record(hop, receiver).state == BatchState.ABANDONED
     assert hop.store.count_inbox(receiver.notice.fingerprint, 0) == 0
     assert not receiver.sent
-    with pytest.raises(StateError, match="not there"):
+    with pytest.raises(StateError, match="does not exist"):
         hop.abandon(task_of(hop), 0)
 
 
@@ -300,7 +300,7 @@ def test_another_key_in_the_place_of_this_hop_is_not_signed(tmp_path):
     receiver.keys[0][0] = (stolen, statement.sign(hop.signing.private_key))
     hop.advance()
     assert record(hop, receiver).key_set is None
-    assert "another key of this hop" in record(hop, receiver).trouble
+    assert "a key of this hop that the hop did not make" in record(hop, receiver).trouble
     hop.store.close()
     receiver.close()
 

@@ -113,7 +113,7 @@ def test_fakes_of_every_group_are_in_the_error():
 def test_sums_of_counts_from_different_groups_are_refused():
     groups = [group(SHORT, [0.0], 10, 30), group(LONG, [0.0], 20, 30)]
     counts = pooled_estimate(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0, 1]), groups)
-    with pytest.raises(ParameterError, match="no known sum"):
+    with pytest.raises(ParameterError, match="sum of counts from different groups is not known"):
         counts.sum(np.array([0, 1]))
     assert counts.sum(np.array([1])).error == pytest.approx(counts.errors[1])
 

@@ -66,7 +66,7 @@ def test_the_first_set_of_keys_that_a_hop_signs_stays(store, url):
     store.keep_key_set(TASK, 0, KEY_SET, SET_SIGNATURE)
     store.keep_key_set(TASK, 0, KEY_SET, SET_SIGNATURE)
     for other in ((*KEY_SET, b"D" * 32), KEY_SET[:1], KEY_SET[::-1]):
-        with pytest.raises(MismatchError, match="has signed other keys for this round"):
+        with pytest.raises(MismatchError, match="has already signed other keys for this round"):
             store.keep_key_set(TASK, 0, other, b"T" * 64)
     with pytest.raises(MismatchError):
         store.keep_key_set(TASK, 1, KEY_SET, SET_SIGNATURE)
@@ -91,7 +91,7 @@ def test_the_signed_set_outlives_its_round_and_its_task(open_round, ending):
     else:
         store.abandon(TASK, 0, "no users")
     store.finish_task(TASK)
-    with pytest.raises(MismatchError, match="has signed other keys for this round"):
+    with pytest.raises(MismatchError, match="has already signed other keys for this round"):
         store.keep_key_set(TASK, 0, KEY_SET[::-1], b"T" * 64)
     assert store.find_round(TASK, 0).key_set == KEY_SET
 
