@@ -70,6 +70,6 @@ def test_a_column_that_an_inner_query_does_not_list_is_unknown_outside():
     text = "SELECT COUNT(*) FROM (SELECT age FROM people) a WHERE a.home = 'flat'"
     with pytest.raises(
         QueryError,
-        match=r"the inner query has age; DESCRIBE table lists them \(line 1, column 55\)",
+        match=r"the inner query has age; use DESCRIBE .* columns \(line 1, column 55\)",
     ):
         read(text, DOMAIN)

@@ -1,13 +1,13 @@
 """Fakes: reports that depend on nobody's value, which a hop adds to the messages of a batch.
 
 A fake is drawn from the blanket of the round's mechanism, put into envelopes with random ids, and
-sealed for the remaining hops, so that nobody behind this hop can tell it from the message of a
-person.  Where the task has an issuer, a fake carries a blind token that the collector signed for
-this hop; the token's coins then deal the question, and where the task says so the token gives the
-hash seeds, as they do for people.
+sealed for the remaining hops, so that nobody after this hop can tell it from the message of a
+person.  If the task has an issuer, a fake carries a blind token that the collector signed for this
+hop.  As for people, the coins of the token then deal the question, and its hash seeds are used if
+the task says so.
 
-A token is asked for with the same bytes until it is signed, because the collector signs a limited
-number of them: what is blinded is stored before it is sent.
+The collector signs a limited number of tokens.  A blinded token is therefore stored before it is
+sent, and requested with the same bytes until it is signed.
 """
 
 from collections.abc import Callable, Iterator, Sequence

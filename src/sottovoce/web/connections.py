@@ -1,9 +1,9 @@
 """Connections that send no complete request: a deadline for headers, and a bound on their number.
 
-Uvicorn waits for ever for the headers of a request.  This protocol gives every connection a number
-of seconds, from the moment it is made or sends the first byte of a further request until the
-headers are complete, and a number of bytes for them.  If too many connections wait at once the
-oldest is closed, so that whoever opens many of them gets in their own way first.
+Uvicorn waits for the headers of a request without a deadline.  This protocol limits the size of the
+headers, and the time until they are complete.  The time begins when the connection is made or sends
+the first byte of a further request.  If too many connections wait at once, the oldest is closed: an
+attacker who opens many connections first loses their own.
 
 Plain, short requests of a ``CallbackRoute`` (``direct.py``) are served here, without ASGI.
 """
@@ -21,7 +21,7 @@ MAX_HEADER_BYTES = 1 << 16  # of one request
 
 
 class WaitingConnections:
-    """The connections of a process that owe the headers of a request, the oldest first."""
+    """The connections of a process whose headers are not complete yet, the oldest first."""
 
     def __init__(self, seconds: float, max_count: int) -> None:
         self._seconds = seconds

@@ -1,8 +1,9 @@
-"""The door: what every request passes before and after the service looks at it.
+"""The door: checks of every request before the service, and headers of every answer after it.
 
-On the way in: the rate limit, the check of the stated origin and the limits of bodies.  On the way
-out: headers, metrics and one line of log.  Requests come through ASGI, or are whole already and are
-served without it (``direct.py``).
+- Before the service: the rate limit, the check of the stated origin and the limits of bodies.
+- After the service: headers, metrics and one line of log.
+
+Requests come through ASGI, or are already complete and are served without it (``direct.py``).
 """
 
 import logging

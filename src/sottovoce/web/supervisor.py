@@ -1,7 +1,7 @@
-"""Several processes behind one port: started, started again when they die, and stopped together.
+"""Several processes behind one port: they are started, restarted if they die, and stopped together.
 
-All of them accept connections of one listening socket.  A process that dies takes the requests with
-it that it had not answered: clients send them again.
+All of them accept connections of one listening socket.  The unanswered requests of a process that
+dies are lost, and clients send them again.
 """
 
 import logging

@@ -1,8 +1,8 @@
 """Waiting at the start of a server for a database server that does not answer yet.
 
-A database server may be started after the services that need it, be restarted while one of them
-starts, or be too busy to let anybody in.  A running service survives that, because every request
-and every step is tried again; a starting one would end.  So it tries again for a while.
+A database server may start after the services that need it, restart while one of them starts, or
+be too busy to accept connections.  A running service survives that, because every request and every
+step is retried.  A starting service would end, so it retries for some time.
 """
 
 import logging
