@@ -2,9 +2,8 @@
 
 The words follow from the SQLSTATE of an error alone.  The message of the driver or of the server
 is not repeated: it may quote an address, a user or a row, and strangers read these words as the
-reason of a 503.
-
-Source: https://www.postgresql.org/docs/current/errcodes-appendix.html
+reason of a 503.  The codes are those of the appendix "PostgreSQL Error
+Codes" of its manual.
 """
 
 # What is wrong and what to do, by the beginning of the SQLSTATE; of several the longest counts.
