@@ -826,7 +826,8 @@ def point_of_turn(turn: int, store: str) -> str:
 def least_passes(family: str, scenario: Scenario) -> int:
     """Return how often every trial passes the points of a family at least, if nothing kills it.
 
-    A commit takes one upload of every thread at most, and each round has at least one merge of ids.
+    A commit takes one upload of every thread at most.  Ids are merged by a thread that may be late,
+    once at least in all rounds together.
     """
     commits_of_a_round = ceil(scenario.sent_each_round / (scenario.at_once * UPLOADERS))
     passes = {
@@ -836,7 +837,6 @@ def least_passes(family: str, scenario: Scenario) -> int:
         "examine": ROUNDS,
         "step": ROUNDS - 1,
         "erase": ROUNDS,
-        "ids": ROUNDS,
     }
     return passes.get(family, 1)
 

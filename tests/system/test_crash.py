@@ -53,12 +53,12 @@ SQLITE = {
     ],
     # The first time is that of a server that starts and looks for what a crash has left.
     "sealed, with payloads left": [Kill("seal: committed, payloads are there", 2)],
-    # Every round has one merge at least, and each of these deaths needs no more than one round.
+    # Every round has one merge at least, and may have no more: a death needs a round of its own.
     "merging ids": [
-        Kill("ids: run noted, others are there", 2),
         Kill("ids: run half written", 1),
         Kill("ids: run written, not noted", 1),
     ],
+    "replacing runs of ids": [Kill("ids: run noted, others are there", 2)],
     "moving ids": [
         Kill("seal: some ids moved", 3),
         Kill("seal: all ids moved, rows are there", 1),

@@ -2,9 +2,7 @@
 
 A description depends on the SQLSTATE of an error alone.  The message of the driver or of the server
 is not repeated: it may quote an address, a user or a row, and anybody can read the description as
-the reason of a 503.
-
-Source: https://www.postgresql.org/docs/current/errcodes-appendix.html
+the reason of a 503.  The codes are those of the appendix "PostgreSQL Error Codes" of its manual.
 """
 
 # What is wrong and what to do, by the beginning of the SQLSTATE; of several the longest counts.
