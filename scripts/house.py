@@ -13,8 +13,9 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -199,7 +200,7 @@ def _dispatch_rows() -> Iterator[Row]:
 
 
 def _style_rows() -> Iterator[Row]:
-    counts = {name: variables_called(name) for name in EMPTY_NAMES}
+    counts = variables_called(EMPTY_NAMES)
     yield Row(
         f"variables called {', '.join(f'`{name}`' for name in EMPTY_NAMES)}",
         "1,162",
@@ -258,6 +259,12 @@ def modules() -> list[Path]:
     return [path for path in sorted(SOURCE.rglob("*.py")) if path.name != "__init__.py"]
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """Return the syntax tree of a file; several rows look at each."""
+    return ast.parse(path.read_text())
+
+
 def inside(path: Path) -> str:
     """Return the path of a module within the package."""
     return path.relative_to(SOURCE).as_posix()
@@ -289,7 +296,7 @@ def defined(name: str) -> int:
 
 def calls(path: Path, function: str) -> Iterator[ast.Call]:
     """Yield the calls of a function in a module."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Name)
@@ -321,7 +328,7 @@ def family_classes() -> set[str]:
     for path in modules():
         if not inside(path).startswith(FAMILIES):
             continue
-        for node in ast.parse(path.read_text()).body:
+        for node in parsed(path).body:
             registered = isinstance(node, ast.ClassDef) and any(
                 keyword.arg == "kind" for keyword in node.keywords
             )
@@ -375,15 +382,20 @@ def offset_files() -> list[str]:
     ]
 
 
-def variables_called(name: str) -> int:
-    """Return how often a variable of this name gets a value."""
-    count = 0
+def variables_called(names: Sequence[str]) -> dict[str, int]:
+    """Return how often variables of these names get a value."""
+    counts = dict.fromkeys(names, 0)
     for path in modules():
-        for node in ast.walk(ast.parse(path.read_text())):
-            assigned = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-            if (assigned and node.id == name) or (isinstance(node, ast.arg) and node.arg == name):
-                count += 1
-    return count
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                name = node.id
+            elif isinstance(node, ast.arg):
+                name = node.arg
+            else:
+                continue
+            if name in counts:
+                counts[name] += 1
+    return counts
 
 
 def long_signatures() -> list[str]:
@@ -392,7 +404,7 @@ def long_signatures() -> list[str]:
     """
     found = []
     for path in modules():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(parsed(path)):
             if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
             arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
@@ -419,7 +431,7 @@ def double_rules() -> list[str]:
     """Return refusals whose condition joins checks of several settings of an object by ``or``."""
     found = []
     for path in modules():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.If) and _refuses(node) and _joins_settings(node.test):
                 found += [f"{inside(path)}:{node.lineno}"]
     return found

@@ -501,6 +501,7 @@ def test_the_image_is_made_of_files_that_are_there_and_sent_to_the_builder(wheel
     assert {"sottovoce/kernels/warm.py", "sottovoce/javascript/browser.js"} <= names
 
 
+@pytest.mark.papers  # it compiles every kernel
 def test_the_wheel_runs_with_the_environment_and_the_commands_of_the_image(wheel, tmp_path):
     """The wheel is installed alone: what it depends on is that of this environment.
 
