@@ -719,6 +719,14 @@ def test_an_error_that_is_not_ours_is_told_by_its_class_alone(collector, monkeyp
     assert "person" not in collector.find("count").record.trouble
 
 
+def test_missing_memory_is_told_as_such(collector, monkeypatch):
+    filled(collector, counting(quota=5))
+    monkeypatch.setattr(collector, "work", lambda digest: [0] * (1 << 62))  # a real MemoryError
+    with pytest.raises(MemoryError):
+        collector.advance()
+    assert collector.find("count").record.trouble == parquet.NOT_ENOUGH_MEMORY
+
+
 def test_a_log_that_does_not_fit_into_memory_is_not_erased_as_a_damaged_one(
     collector, clock, monkeypatch
 ):

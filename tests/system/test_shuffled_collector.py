@@ -97,7 +97,7 @@ def from_base64url(written):
 def push_keys(people, chain, task):
     address = f"/v1/tasks/{task.name}/rounds/0"
     for signed in chain.statements(task):
-        body = signed.to_json()
+        body = signed.to_dict()
         hop = body.pop("hop")
         answer = people.put(f"{address}/keys/{hop}", json=body)
         assert answer.status_code == 201, answer.text

@@ -587,6 +587,8 @@ def _trouble(error: Exception) -> str:
     """Return what to tell about an error; one that is not ours may quote anything."""
     if isinstance(error, SottovoceError):
         return str(error)
+    if isinstance(error, MemoryError):  # of this process, when it asks another one to work
+        return parquet.NOT_ENOUGH_MEMORY
     return f"an unexpected error ({type(error).__name__}); the log of the collector shows where"
 
 
