@@ -5,6 +5,7 @@ import errno
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -152,6 +153,18 @@ def test_the_turn_of_a_ticket_that_cannot_be_removed_is_free(tmp_path, monkeypat
             return sorted(name.partition("-")[0] for name in names)
 
     assert asyncio.run(scene()) == ["lock", "runs"]
+
+
+def test_a_query_ends_in_order_if_its_ticket_has_gone(tmp_path):
+    async def scene():
+        turns = SharedTurns(tmp_path / "turns", 1, QueryQueue(100, 8, 100))
+        async with turns.turn("anna"):
+            opened = len(list(Path("/proc/self/fd").iterdir()))
+            for path in (tmp_path / "turns").glob("runs-*"):
+                path.unlink()
+        return opened - len(list(Path("/proc/self/fd").iterdir()))
+
+    assert asyncio.run(scene()) == 1
 
 
 def test_the_turn_of_a_process_that_is_killed_is_free(tmp_path):

@@ -27,6 +27,20 @@ def test_the_text_of_the_bounds_says_how_fine_values_are(first, last, unit, size
     assert dates.described == f"a {unit} from {first} to {last}"
 
 
+@pytest.mark.parametrize("dates", [Dates("1999", "2024"), Dates("2024-02-28", "2024-03-01")])
+def test_one_label_is_that_of_all_labels(dates):
+    labels = [dates.label_at(index) for index in range(dates.size)]
+    assert labels == list(dates.labels)
+    assert [dates.value_at(index) for index in range(dates.size)] == labels
+
+
+def test_one_value_of_a_long_range_lists_no_others():
+    dates = Dates("1995-01-01T00:00", "2026-11-24T00:00")
+    assert dates.size > MAX_SIZE * 0.99
+    assert dates.value_at(dates.size - 1) == dates.public_value(dates.last) == dates.last
+    assert "labels" not in vars(dates)  # which would take gigabytes on a device
+
+
 def test_what_a_value_says_beyond_the_unit_is_left_out():
     months = Dates("2024-01", "2024-12")
     held = ["2024-03", "2024-03-31", "2024-03-31 23:59", date(2024, 3, 1), datetime(2024, 3, 9, 8)]

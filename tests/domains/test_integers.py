@@ -17,6 +17,11 @@ def test_a_number_has_its_distance_from_the_low_bound_as_index():
     assert ages.indices([]).tolist() == []
 
 
+def test_one_label_is_that_of_all_labels():
+    numbers = Integers(-3, 4)
+    assert tuple(numbers.label_at(index) for index in range(numbers.size)) == numbers.labels
+
+
 def test_bounds_may_be_negative():
     assert Integers(-3, -1).indices([-1, -3]).tolist() == [2, 0]
 

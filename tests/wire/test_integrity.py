@@ -141,7 +141,7 @@ def test_the_numbers_of_a_plan_are_told_instead_of_the_counts_of_one_question():
     assert (count.influence.up, count.influence.down) == pytest.approx((1.81, 0.269), abs=5e-3)
     assert told[1] == (
         "It can add at most 4.62 to the sum of people.age, whose values lie from 0 to 3, "
-        "and take at most 1.62 from it, 1.54 times their range."
+        "and take at most 1.62 from it, 1.54 times the most that one honest value can change it."
     )
     assert (total.influence.up, total.influence.down) == pytest.approx((4.62, 1.62), abs=5e-3)
     assert told[2].startswith("Conditions and groups change these numbers")
@@ -158,5 +158,5 @@ def test_of_several_sums_the_one_that_is_moved_furthest_is_told():
     )
     told = sentences(notice(PETS), moved)
     assert "sum of people.size, whose values lie from 1 to 3" in told[1]
-    assert "2 times their range" in told[1]
+    assert "2 times the most that one honest value can change it" in told[1]
     assert "can add at most 41,700 to the count of people with people.age = 0, pets" in told[2]

@@ -107,7 +107,9 @@ class SharedTurns:
     def _remove(self, number: str) -> None:
         """Remove a ticket; if it ran, the others of its token go behind all others."""
         names = self._names()
-        (mine,) = (name for name in names if name.number == number)
+        mine = next((name for name in names if name.number == number), None)
+        if mine is None:
+            return  # somebody has cleared the folder
         (self.folder / mine.file_name).unlink()
         for name in names:
             if mine.state == _RUNS and name.state == _WAITS and name.token == mine.token:

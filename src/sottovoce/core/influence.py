@@ -263,7 +263,11 @@ class SizedSetInfluence(SupportInfluence):
         )
 
     def _largest_sum(self, ascending: Floats, other_coefficient: float, others: int) -> float:
-        """Return the largest sum over ``supported`` cells; ``others`` of them have ``other``."""
+        """Return the largest sum of the coefficients of ``supported`` cells.
+
+        ``ascending`` are the listed coefficients; ``others`` further cells have
+        ``other_coefficient``.
+        """
         descending = ascending[::-1]
         above = min(self.supported, int(np.count_nonzero(descending > other_coefficient)))
         level = min(self.supported - above, others)

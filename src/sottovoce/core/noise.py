@@ -258,7 +258,10 @@ class SetNoise(ListedNoise):
 
 @dataclass(frozen=True, eq=False)
 class StatedNoise(Noise):
-    """A stated variance for every cell, including the sampling of users; sums have no variance."""
+    """A stated variance for every cell, including the sampling of users.
+
+    The covariances of cells are not known, so totals of several cells are refused.
+    """
 
     stated: Floats
 

@@ -145,8 +145,11 @@ class Dates(Domain, kind="dates"):
     def max_public_bytes(self) -> int:
         return len(self.last) + 2  # in quotation marks
 
+    def label_at(self, index: int) -> str:
+        return str(np.datetime_as_string(self._low + index))
+
     def public_value(self, value: Any) -> str:
-        return str(np.datetime_as_string(self._low + self.indices([value])[0]))
+        return self.label_at(int(self.indices([value])[0]))
 
     def statement_facts(self) -> dict[str, Any]:
         return {"unit": self.unit, "first": self.first, "last": self.last}

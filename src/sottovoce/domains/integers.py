@@ -101,6 +101,9 @@ class Integers(Domain, kind="integers"):
     def public_value(self, value: Any) -> int:
         return int(value)
 
+    def label_at(self, index: int) -> str:
+        return str(self.low + index)
+
     def value_at(self, index: int) -> int:
         return self.low + index
 

@@ -80,7 +80,10 @@ def finished(task: Task, collected: Collected, outcome: Outcome) -> Outcome:
 def corrected_outcome(
     task: Task, collected: Collected, kept: Collected, outcome: Outcome
 ) -> Outcome:
-    """Return the outcome from the reports that a correction keeps."""
+    """Return the outcome from the reports that a correction keeps.
+
+    ``outcome`` is that of all reports, which stays if the correction corrects nothing.
+    """
     if kept is collected:
         return outcome
     stepped = task.plan.step(kept)

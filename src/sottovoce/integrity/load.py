@@ -1,4 +1,4 @@
-"""Load test: whether reports choose the fullest bucket of their hash more often than honest ones.
+"""Load test: whether reports name full buckets of their hash more often than honest ones do.
 
 The hash of a report is public.  It deals a set T of values to buckets; honest people name the
 bucket of what they hold, so that the demand for a bucket is linear in the values that it got.  With

@@ -119,7 +119,8 @@ class NumericMechanism(Mechanism):
         """Return the mean on the scale of [-1, 1], unclipped, with its variance.
 
         The variance is that of an estimate for the population from which the users were drawn.
-        For the mean of the users themselves it is too large, by the variance of their values.
+        For the mean of the users themselves it is too large, by the variance of their values over
+        their number.
         """
         counts = self.check_tally(tally)["outputs"]
         users = tally.users

@@ -180,7 +180,7 @@ class ConditionReader:
             return NOBODY
         first, last = int(chosen[0]), int(chosen[-1])
         if last - first + 1 == len(chosen):
-            low, high = kind.labels[first], kind.labels[last]
+            low, high = kind.label_at(first), kind.label_at(last)
             return AllOf((Compared(column, ">=", low), Compared(column, "<=", high)))
         if len(chosen) > MAX_PUBLIC:
             raise Refusal("public-expression", start(node))

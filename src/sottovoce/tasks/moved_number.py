@@ -29,8 +29,11 @@ class MovedNumber:
     high: float = 1.0
 
     @property
-    def times_range(self) -> float:
-        """Return the larger influence in units of what one honest value may add or take."""
+    def times_honest(self) -> float:
+        """Return the larger influence over the most that one honest value can change the number.
+
+        A value changes it by being there, and by being another one of the range.
+        """
         honest = max(abs(self.low), abs(self.high), self.high - self.low)
         return max(self.influence.up, self.influence.down) / honest
 

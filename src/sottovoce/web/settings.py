@@ -43,9 +43,7 @@ class Settings:
     most_held: int = 64 << 20  # bytes of all bodies that are held at once
     header_seconds: float = 10.0  # until the headers of a request must be complete
     body_seconds: float = 30.0  # until a body must be complete
-    grace_seconds: float = (
-        20.0  # from a signal to stop until the process ends, even if requests run
-    )
+    grace_seconds: float = 20.0  # from a signal to stop until the process ends in any case
     # That a query in SQL may wait, and again that it may run, and that a request waits for an
     # answer that a process computes.
     query_seconds: float = 60.0

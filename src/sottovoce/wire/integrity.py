@@ -101,7 +101,7 @@ def _moved_sentences(moved: Sequence[MovedNumber]) -> list[str]:
     for kind, name in _MOVED.items():
         worst = max(
             (number for number in moved if number.kind == kind),
-            key=lambda number: number.times_range,
+            key=lambda number: number.times_honest,
             default=None,
         )
         if worst is not None:
@@ -115,7 +115,7 @@ def _entries(number: MovedNumber) -> dict[str, str]:
         "number": number.name,
         "up": _rounded(number.influence.up),
         "down": _rounded(number.influence.down),
-        "times": _rounded(number.times_range),
+        "times": _rounded(number.times_honest),
         "low": f"{number.low:,.12g}",
         "high": f"{number.high:,.12g}",
     }

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, multivariate_hypergeom, norm
 
+from sottovoce.answers.answer import Answer
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.fake_count import FakeCount
 from sottovoce.core.noise import Noise
@@ -295,3 +296,16 @@ def test_a_group_whose_law_is_not_known_leaves_the_normal_law():
     assert noise.support_law(0) is None
     normal = Noise.unheld_votes(noise, np.zeros(1), 10, 0.01)
     assert noise.unheld_votes(np.zeros(1), 10, 0.01).tolist() == normal.tolist()
+
+
+def test_counts_of_different_groups_are_put_into_no_bands():
+    """Found values may be neighbouring numbers; nobody knows the error of their sum."""
+    alone = group(LONG, np.zeros(40), 300, 600)
+    first = group(SHORT, np.zeros(40), 300, 600)
+    votes = np.zeros((2, 40))
+    counts = pooled_estimate(votes, np.ones(40, int), [first, alone])
+    answer = Answer("values", tuple(map(str, range(40))), counts, "affine_prefix")
+    assert not counts.noise.has_sums
+    assert answer.bands(10) == answer.rows()
+    with pytest.raises(ParameterError, match="sum of counts from different groups"):
+        counts.noise.linear(np.ones(40), votes[1], 600)

@@ -1,5 +1,7 @@
 """What is wrong with a server of PostgreSQL is said with what to do, and without a secret."""
 
+from contextlib import ExitStack, suppress
+
 import pytest
 
 from postgres_server import running
@@ -61,7 +63,7 @@ def test_a_lock_that_is_not_let_go_is_named(server, database):
 
 
 def test_a_session_that_is_ended_and_a_server_that_is_gone_are_named(server, database):
-    no_answer = "it does not answer; look whether it runs"
+    no_answer = "it does not answer or refuses connections; look whether it runs"
     assert no_answer in trouble(database, "select pg_terminate_backend(pg_backend_pid())")
     server.control("stop", "-m", "immediate")
     try:
@@ -70,9 +72,19 @@ def test_a_session_that_is_ended_and_a_server_that_is_gone_are_named(server, dat
         server.control("start")
 
 
+def test_a_server_that_refuses_connections_is_not_taken_for_one_that_is_down(server, database):
+    with ExitStack() as held:
+        with suppress(psycopg.OperationalError):  # there are too many
+            while True:
+                held.enter_context(psycopg.connect(server.url()))
+        with pytest.raises(UnavailableError) as raised, database.lease("work"):
+            pass
+    assert "it does not answer or refuses connections" in str(raised.value)
+    assert "too many connections" in str(raised.value)
+
+
 def test_the_longest_beginning_of_a_code_counts():
     assert "its disk is full" in words_of("53100")
     assert "short of resources" in words_of("53400")
-    assert "refuses the user or the password" in words_of("28P01")
     assert words_of("99999").endswith("look for SQLSTATE 99999 in its log")
     assert words_of(None) == words_of("")

@@ -66,6 +66,7 @@ class GroupSumNoise(Noise):
     first: Ints
 
     complete = False
+    has_sums = False
 
     def support_law(self, first: int) -> SupportLaw | None:
         """Return the law of the supports of a value that is known from this group on.

@@ -111,7 +111,10 @@ class PairResiduals:
         return np.asarray(self._bases[first] @ block @ self._bases[second].T)
 
     def _score(self, fitted: Floats, count: int) -> float:
-        """Return the log-likelihood of the residuals of the factors, minus a penalty per factor."""
+        """Return the log-likelihood of the residuals of the factors, minus a penalty.
+
+        The penalty is log(n) / 2 for each of the free parameters, with n reported directions.
+        """
         left = [
             ((residual - self._block(fitted, pair)) ** 2).sum()
             for pair, residual in self.residuals.items()

@@ -58,7 +58,8 @@ class MarginalTable:
     - ``raw`` is the table before these steps, if there is one.
     - ``uniform_variance`` is the variance of a cell if all cells are equally frequent; 0 if it is
       not known.
-    - ``centred_variance`` is the mean variance of contrasts of cells whose squares sum to 1.
+    - ``centred_variance`` is the mean variance of contrasts of cells whose squared
+      coefficients sum to 1.
     - ``guessed`` means that no report contains all these attributes, so that dependence among all
       of them was not measured.
     - ``law`` is the largest influence of one report on the counts behind the shares; None if it is

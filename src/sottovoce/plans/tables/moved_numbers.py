@@ -84,7 +84,7 @@ class _Study:
         kind = self._kind(column)
         sets = {column: np.arange(kind.size) == value}
         query = Query((column.table,), (Count("count"),), where=(Monomial(1.0, sets),))
-        name = f"{self._name(column)} = {kind.labels[value]}"
+        name = f"{self._name(column)} = {kind.label_at(value)}"
         return _ValueCount(column, sets, name, self._span(query))
 
     def _sum(self, column: Column, kind: Domain) -> MovedNumber:
