@@ -148,9 +148,7 @@ def test_rows_are_ordered_by_several_items(database):
 
 
 # As text, "10" comes before "9", and "-1" before "-2".
-FLOORS = sv.Table(
-    {"size": range(1, 9)}, public={"floor": range(-2, 13), "year": range(1990, 2001)}
-)
+FLOORS = sv.Table({"size": range(1, 9)}, public={"floor": range(-2, 13), "year": range(1990, 2001)})
 ORDERED_BY_NUMBERS = [
     "SELECT floor, COUNT(*) AS n FROM people GROUP BY floor ORDER BY floor",
     "SELECT floor, COUNT(*) AS n FROM people GROUP BY floor ORDER BY floor DESC",

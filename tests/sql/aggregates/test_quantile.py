@@ -12,8 +12,8 @@ from sottovoce.cli.truths import Truth
 from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.sql.aggregates.base import MeasureTerm
 from sottovoce.sql.aggregates.quantile import MAX_POINTS, Quantile
-from sottovoce.sql.reading import read
 from sottovoce.sql.query import Column
+from sottovoce.sql.reading import read
 
 VALUES = np.arange(10.0)
 TERM = (MeasureTerm(1.0, Column(0, 0)),)
