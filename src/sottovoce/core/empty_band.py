@@ -24,7 +24,9 @@ depends on which values of the band lie in one bucket together.  Then
 which is never too small.  For large n the bound is like a normal one for a tail 2 / e^2 as large,
 so that a band has to be about a sixth higher than it would by the exact law.
 
-Source: Bentkus 2004, theorem 1.1.
+The constant is that of theorem 1.1 of the source.
+
+Source: Bentkus 2004.
 """
 
 from abc import ABC, abstractmethod
