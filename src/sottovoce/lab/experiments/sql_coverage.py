@@ -740,8 +740,8 @@ def _signed(number: float) -> str:
 _OF_DISCRETE = (
     "Medians, quantiles, MIN, MAX and their differences (`range`) have intervals that end at "
     "values of the column, so they hold the truth more often than they must. They have a table "
-    "of their own, without z and bias, and are left out of the tables by epsilon, tables, groups, query, "
-    "plan and people: there they would hide intervals of other numbers that are too short."
+    "of their own, without z and bias, and are left out of the tables by epsilon, tables, groups, "
+    "query, plan and people: there they would hide intervals of other numbers that are too short."
 )
 _OF_CROWDS = (
     "Numbers about the groups of a public column that says in which crowd people are, by how many "
