@@ -10,6 +10,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.errors import ParameterError
 from sottovoce.lab.audit import log_ratio_bound
+from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.mechanisms.affine import AffineResponse
 from sottovoce.mechanisms.bloom import Bloom
 from sottovoce.mechanisms.grr import GRR
@@ -163,6 +164,32 @@ def test_of_a_large_domain_many_values_are_tried():
     audit = sv.audit(GRR(1.0, 5000), samples=1_000, seed=1)
     assert audit.tried == 1024
     assert "1,024 of 5,000" in str(audit)
+
+
+@dataclass(frozen=True)
+class Secretive(GRR):
+    """Tells the truth about one value of a large domain, which is on no even grid."""
+
+    def privatize(self, values, rng):
+        return np.where(values == 2001, values, super().privatize(values, rng))
+
+
+def test_a_leak_about_any_value_of_a_large_domain_is_caught_by_chance():
+    """An audit tries value 2,001 of 5,000 with the chance 1,022 / 4,998, and then catches it.
+
+    On an even grid of 1,024 values no audit would ever try it.
+    """
+    assert 2001 not in np.linspace(0, 4999, 1024).astype(int)
+    seeds = range(40)
+    caught = sum(
+        not sv.audit(Secretive(1.0, 5000), samples=2_000, seed=seed).passes for seed in seeds
+    )
+    chance = 1022 / 4998
+    deviation = np.sqrt(len(seeds) * chance * (1 - chance))
+    expected = len(seeds) * chance
+    assert abs(caught - expected) < FIVE_SIGMA * deviation, (caught, expected)
+    assert caught > 0
+    assert all(sv.audit(GRR(1.0, 5000), samples=2_000, seed=seed).passes for seed in range(3))
 
 
 def test_the_bit_that_betrays_is_named():

@@ -10,6 +10,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.cli.truths import Truth
+from sottovoce.domains.base import Domain
 
 PLAN = sv.Table(
     {"age": range(16, 46), "size": range(1, 9), "region": ["north", "east", "south-east"]},
@@ -144,6 +145,61 @@ def test_rows_are_ordered_by_several_items(database):
     pairs = [(-float(row.labels[0]), row.figures[0].value) for row in result.table]
     assert pairs == sorted(pairs)
     assert len({first for first, _ in pairs}) == 3
+
+
+# As text, "10" comes before "9", and "-1" before "-2".
+FLOORS = sv.Table({"size": range(1, 9)}, public={"floor": range(-2, 13), "year": range(1990, 2001)})
+ORDERED_BY_NUMBERS = [
+    "SELECT floor, COUNT(*) AS n FROM people GROUP BY floor ORDER BY floor",
+    "SELECT floor, COUNT(*) AS n FROM people GROUP BY floor ORDER BY floor DESC",
+    "SELECT year, COUNT(*) AS n FROM people GROUP BY year ORDER BY year DESC",
+    "SELECT year, floor, COUNT(*) AS n FROM people GROUP BY 1, 2 ORDER BY floor, year DESC",
+]
+
+
+@pytest.fixture(scope="module")
+def floors():
+    numbers = np.arange(COUNT)
+    years = np.array([1990, 1991, 2000])[numbers // 15 % 3]
+    people = {"size": numbers % 8 + 1, "floor": numbers % 15 - 2, "year": years}
+    return people, sv.simulate(sv.Task("people", FLOORS, epsilon=4.0), people, seed=2)
+
+
+def labels_in_duckdb(text, people):
+    """Return the labels of the rows of a query, in DuckDB's order: whole numbers without a point.
+
+    The last item of a row is a number.
+    """
+    import pyarrow as pa
+
+    with duckdb.connect() as connection:
+        connection.register("people", pa.table(people))
+        return [tuple(map(str, row[:-1])) for row in connection.execute(text).fetchall()]
+
+
+@pytest.mark.parametrize("text", ORDERED_BY_NUMBERS)
+def test_public_numbers_are_ordered_and_written_as_numbers(text, floors):
+    people, database = floors
+    assert [row.labels for row in database.sql(text).table] == labels_in_duckdb(text, people)
+
+
+@pytest.mark.parametrize("text", ORDERED_BY_NUMBERS[:2])
+def test_public_numbers_in_the_order_of_their_text_are_caught(text, floors, monkeypatch):
+    people, database = floors
+    monkeypatch.setattr(Domain, "public_rank", lambda kind, label: label)
+    found = [row.labels for row in database.sql(text).table]
+    expected = labels_in_duckdb(text, people)
+    assert sorted(found) == sorted(expected)
+    assert found != expected
+
+
+def test_labels_with_a_decimal_point_are_caught(floors, monkeypatch):
+    people, database = floors
+    monkeypatch.setattr(Domain, "public_label", lambda kind, value: str(float(value)))
+    (text,) = (text for text in ORDERED_BY_NUMBERS if text.startswith("SELECT year, COUNT"))
+    found = [row.labels for row in database.sql(text).table]
+    assert found == [("2000.0",), ("1991.0",), ("1990.0",)]
+    assert found != labels_in_duckdb(text, people)
 
 
 def test_hidden_numbers_are_not_shown(database):

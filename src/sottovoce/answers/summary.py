@@ -1,7 +1,9 @@
 """The rows to show of a long answer: bands of neighbouring numbers, or the most frequent values.
 
 Noise hides single numbers before it hides bands.  The error of a band includes covariances; where
-they are not known, as of the columns of a table, there are no bands.
+they are not known, as of the columns of a table, there are no bands.  A band is significant if it
+is higher than noise makes one of all bands that nobody holds in 5 % of answers at most; where the
+law of that noise is not known exactly, a bound on it (``core/empty_band.py``).
 """
 
 from typing import Any
@@ -10,7 +12,6 @@ import numpy as np
 
 from sottovoce.answers import attacked
 from sottovoce.answers.answer import Answer
-from sottovoce.maths.normal import upper_quantile
 
 _MAX_BANDS = 12
 _ALPHA = 0.05
@@ -66,7 +67,8 @@ def _width(low: int, high: int, most: int) -> int:
 
 def _band(answer: Answer, indices: range, tested: int) -> Row:
     members = answer.labels[indices.start : indices.stop]
-    total = answer.estimate.sum(np.array(indices, np.int64))
+    cells = np.array(indices, np.int64)
+    total = answer.estimate.sum(cells)
     low, high = total.interval(answer.level)
     bounds: Row = {}
     if answer.fakes is not None:
@@ -78,7 +80,7 @@ def _band(answer: Answer, indices: range, tested: int) -> Row:
         "high": high,
         "share": total.total / answer.estimate.population,
         "error": total.error,
-        "significant": total.total >= upper_quantile(_ALPHA / tested) * total.error,
+        "significant": answer.estimate.significant_sum(cells, _ALPHA / tested),
         **bounds,
         "members": members,
     }

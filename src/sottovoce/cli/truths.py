@@ -44,7 +44,7 @@ class Truth:
     def row(self, query: Query, labels: Labels) -> list[float | None]:
         """Return the true numbers of one row."""
         numbers = []
-        for aggregate in query.aggregates:
+        for aggregate in (asked.for_truth for asked in query.aggregates):
             totals = [self._moment(query, labels, moment) for moment in aggregate.moments]
             numbers.append(aggregate.truth(totals))
         return numbers

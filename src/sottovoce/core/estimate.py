@@ -325,6 +325,16 @@ class Estimate:
         """
         return (self.raw or self).totals >= self._thresholds(alpha)
 
+    def significant_sum(self, indices: Ints, alpha: float) -> bool:
+        """Return whether several values together stand out of the noise.
+
+        If nobody holds any of them, the probability is at most alpha; see ``empty_band``.  Raw
+        totals are tested, as of single values.
+        """
+        raw = self.raw or self
+        least = raw.noise.unheld_sum(indices, raw.votes, raw.users, alpha)
+        return raw.sum(indices).total >= raw.scale * least
+
     def _thresholds(self, alpha: float, tested: int = 0) -> Floats:
         """Return the threshold of every value.
 

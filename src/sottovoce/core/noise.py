@@ -17,12 +17,14 @@ Source: Wang 2021, equations 3.1 to 3.3; docs/affine-response.md.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from math import sqrt
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from sottovoce.arrays import Floats, Ints
+from sottovoce.core.empty_band import BandSupports, conservative
 from sottovoce.core.support_law import Sampled, SupportLaw
 from sottovoce.errors import ParameterError
 from sottovoce.maths.normal import upper_quantile
@@ -87,6 +89,17 @@ class Noise(ABC):
         if law is not None:
             return np.full(len(votes), law.unheld_votes(tail, users))
         return upper_quantile(tail) * np.sqrt(self.unheld_variances(votes, users))
+
+    def unheld_sum(self, band: Ints, votes: Floats, users: int, tail: float) -> float:
+        """Return the sum of a band's votes that is reached with probability ``tail``, if nobody
+        holds any of its values.
+
+        A law that knows variances only takes the normal one; see ``empty_band`` for the others.
+        """
+        coefficients = np.zeros(len(votes))
+        coefficients[band] = 1.0
+        emptied = np.where(coefficients > 0, 0.0, votes)
+        return upper_quantile(tail) * sqrt(self.linear(coefficients, emptied, users))
 
     def bounds(self, votes: Floats, sample: Sampled, tail: float) -> tuple[Floats, Floats]:
         """Return bounds per cell, in votes; each is wrong with probability ``tail`` at most.
@@ -166,16 +179,25 @@ class Noise(ABC):
         return people
 
 
+class BandScores(NamedTuple):
+    """The variance of one report's score for a band, and the largest score."""
+
+    variance: float
+    most: float
+
+
 @dataclass(frozen=True)
 class IndependentNoise(Noise):
     """Cells err independently: unary encoding and keyed hashing.
 
     ``unheld`` is the variance of one vote for a value that the user does not hold.  ``held`` is
-    added to it for a value that the user holds.
+    added to it for a value that the user holds.  ``band_supports`` is the law of the supports of a
+    band that nobody holds, where it is known.
     """
 
     unheld: float
     held: float
+    band_supports: BandSupports | None = field(default=None, kw_only=True)
 
     @classmethod
     def of(cls, p: float, q: float) -> "IndependentNoise":
@@ -195,7 +217,24 @@ class IndependentNoise(Noise):
         return ScoreMoments(self.unheld, self.held, centred=False)
 
     def among(self) -> Noise:
-        return ListedNoise(self.unheld, self.held)
+        return ListedNoise(self.unheld, self.held, band_supports=self.band_supports)
+
+    def unheld_sum(self, band: Ints, votes: Floats, users: int, tail: float) -> float:
+        law = self.supports
+        if law is None:
+            return super().unheld_sum(band, votes, users, tail)
+        width = len(band)
+        if self.band_supports is not None:
+            least = self.band_supports.least(width, users, tail)
+            if least is not None:
+                # Half a support less, so that rounding errors cannot change a comparison.
+                return (least - 0.5 - users * width * law.q) / law.gap
+        scores = self._empty_scores(law, band, len(votes))
+        return conservative(scores.variance, scores.most, users, tail)
+
+    def _empty_scores(self, law: SupportLaw, band: Ints, cells: int) -> "BandScores":
+        """Return what is known of the score that one report gives to a band nobody holds."""
+        return BandScores(len(band) * self.unheld, len(band) * (1 - law.q) / law.gap)
 
     def variances(self, votes: Floats, users: int) -> Floats:
         return users * self.unheld + np.clip(votes, 0, users) * self.held
@@ -316,7 +355,22 @@ class BalancedNoise(IndependentNoise):
         return ScoreMoments(self.spread, self.swing, centred=True)
 
     def among(self) -> Noise:
-        return PartialNoise(self.unheld, self.held, self.spread, self.swing, self.cells)
+        law = self.band_supports
+        constants = (self.unheld, self.held, self.spread, self.swing, self.cells)
+        return PartialNoise(*constants, band_supports=law)
+
+    def _empty_scores(self, law: SupportLaw, band: Ints, cells: int) -> BandScores:
+        # With the mean coefficient m, a report that supports s of the band scores at most
+        # (1 - m) s / (p - q) + m.
+        width = len(band)
+        mean = width / cells
+        variance = self.spread * width * (1 - mean) + self.swing * mean**2
+        most = (1 - mean) * min(width, self._chosen(law)) / law.gap + mean
+        return BandScores(variance, most)
+
+    def _chosen(self, law: SupportLaw) -> int:
+        """Return how many cells a report supports: p + (cells - 1) q."""
+        return round(law.gap + self.cells * law.q)
 
     def covariance(self, votes: Floats, users: int) -> Floats:
         held = np.clip(votes, 0, users)
@@ -371,6 +425,12 @@ class PartialNoise(BalancedNoise):
 
     def total(self, coefficients: Floats, votes: Floats, users: int) -> float:
         return float(coefficients @ votes)
+
+    def _empty_scores(self, law: SupportLaw, band: Ints, cells: int) -> BandScores:
+        width = len(band)
+        mean = width / self.cells
+        variance = self.spread * width * (1 - mean) + self.swing * mean**2
+        return BandScores(variance, (min(width, self._chosen(law)) - width * law.q) / law.gap)
 
     def linear(self, coefficients: Floats, votes: Floats, users: int) -> float:
         mean = coefficients.sum() / self.cells

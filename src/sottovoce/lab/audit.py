@@ -4,11 +4,15 @@ The likelihood is exact but relies on the arithmetic of the code.  It is looked 
 where these can be listed, and otherwise over those that the mechanism names as the most telling.
 
 Sampling relies only on the reports.  First every value is tried with some reports (of a very large
-domain, a thousand values): how often is each bit set, how often is each report made, and how
-often does a report point at its value?  The values that stand out are paired with each other and
-with the first and the last value.  Then fresh reports of each pair are drawn: an event is chosen on
-one half of them, and Clopper-Pearson bounds on the other half give a lower bound on epsilon.
-Sampling can show that a mechanism is broken; it cannot show that one is sound.
+domain, the first, the last, and others drawn at random, a thousand in all): how often is each bit
+set, how often is each report made, and how often does a report point at its value?  The values that
+stand out are paired with each other and with the first and the last value.  Then fresh reports of
+each pair are drawn: an event is chosen on one half of them, and Clopper-Pearson bounds on the other
+half give a lower bound on epsilon.  Sampling can show that a mechanism is broken; it cannot show
+that one is sound.
+
+Any value but the two ends is tried with the chance (t - 2) / (size - 2), t being the number of
+values tried.  So audits with fresh randomness find a leak about one value sooner or later.
 
 Source: Clopper and Pearson 1934.
 """
@@ -107,7 +111,7 @@ def audit(
         raise ParameterError("`confidence` must lie between 0 and 1, both excluded")
     exact, note = _exact(mechanism)
     rng = _rng(seed)
-    tried = _values(mechanism.size)
+    tried = _values(mechanism.size, rng)
     suspects = _suspects(mechanism, tried, samples, rng)
     lower, event = _proved(mechanism, suspects, samples // 2, (confidence, rng))
     stated = mechanism.epsilon
@@ -155,9 +159,14 @@ def _chances(mechanism: Mechanism, reports: Reports) -> Iterator[Floats]:
         yield mechanism.likelihood(reports[start : start + step])
 
 
-def _values(size: int) -> Ints:
-    """Return the values to try: all of them, or a thousand evenly over the domain."""
-    return np.unique(np.linspace(0, size - 1, min(size, TRIED)).astype(np.int64))
+def _values(size: int, rng: Rng) -> Ints:
+    """Return the values to try in ascending order: all, or both ends and random ones between."""
+    if size <= TRIED:
+        return np.arange(size)
+    chosen = {0, size - 1}
+    while len(chosen) < TRIED:
+        chosen.update(rng.integers(size, TRIED - len(chosen)).tolist())
+    return np.array(sorted(chosen), np.int64)
 
 
 def _suspects(mechanism: Mechanism, tried: Ints, samples: int, rng: Rng) -> list[int]:

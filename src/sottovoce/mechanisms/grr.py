@@ -7,13 +7,14 @@ direct encoding and as k-ary randomised response.
 Source: Wang 2021, section 3.3.1.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
+from sottovoce.core.empty_band import UniformSets
 from sottovoce.core.influence import SizedSetInfluence
 from sottovoce.core.noise import BalancedNoise
 from sottovoce.core.packing import below, index_bytes, rows, unsigned
@@ -78,7 +79,8 @@ class GRR(PureMechanism, kind="grr"):
 
     @property
     def noise(self) -> BalancedNoise:
-        return BalancedNoise.subsets(self.p, self.size, 1)
+        law = UniformSets(self.p, self.size, 1)
+        return replace(BalancedNoise.subsets(self.p, self.size, 1), band_supports=law)
 
     @property
     def influence_law(self) -> SizedSetInfluence:

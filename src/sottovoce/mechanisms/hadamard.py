@@ -20,9 +20,10 @@ import numpy as np
 from sottovoce.arrays import Bools, Floats, Ints, Reports, Values
 from sottovoce.core.estimate import Estimate
 from sottovoce.core.influence import Influence, SupportInfluence
-from sottovoce.core.noise import IndependentNoise
+from sottovoce.core.noise import BandScores, IndependentNoise
 from sottovoce.core.packing import below, rows, unsigned
 from sottovoce.core.rng import Rng
+from sottovoce.core.support_law import SupportLaw
 from sottovoce.core.tally import Tally
 from sottovoce.maths import exact
 from sottovoce.maths.walsh import transform
@@ -191,13 +192,26 @@ class HadamardNoise(IndependentNoise):
         own_sum = np.clip(own @ votes, users * own.min(), users * own.max())
         return float(users * self.unheld * squares.sum() + own_sum)
 
+    def _empty_scores(self, law: SupportLaw, band: Ints, cells: int) -> BandScores:
+        # The users who hold the worst row t outside the band have the largest variance.
+        coefficients = np.zeros(cells)
+        coefficients[band] = 1.0
+        products = self._all_products(coefficients)
+        products[0] = 0.0  # no user holds row 0
+        products[self.owned[band]] = 0.0
+        scores = super()._empty_scores(law, band, cells)
+        return BandScores(scores.variance + self.gain * float(products.max()), scores.most)
+
     def _products(self, coefficients: Floats) -> Floats:
         """Return, for the row t of every cell, the sum of c_u c_v over rows with u ^ v = t."""
+        return self._all_products(coefficients)[self.owned]
+
+    def _all_products(self, coefficients: Floats) -> Floats:
+        """Return the sum of c_u c_v over rows with u ^ v = t, for every t."""
         by_row = np.zeros(1 << int(self.owned.max()).bit_length())
         by_row[self.owned] = coefficients
         # The convolution over XOR is the product of transforms.
-        convolved = transform(transform(by_row) ** 2) / len(by_row)
-        return np.asarray(convolved[self.owned])
+        return np.asarray(transform(transform(by_row) ** 2) / len(by_row))
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ by Floyd's algorithm, one integer for each that is chosen.
 Source: Ye and Barg 2018.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from math import comb
@@ -23,6 +23,7 @@ import numpy as np
 
 from sottovoce.arrays import Bools, Bytes, Floats, Ints, Reports, Values
 from sottovoce.core import settings
+from sottovoce.core.empty_band import UniformSets
 from sottovoce.core.influence import SizedSetInfluence
 from sottovoce.core.noise import BalancedNoise
 from sottovoce.core.packing import bit_rows, bits_at, own_bits, pack_bits
@@ -102,7 +103,8 @@ class SubsetSelection(PureMechanism, kind="subset"):
 
     @property
     def noise(self) -> BalancedNoise:
-        return BalancedNoise.subsets(self.p, self.size, self.chosen)
+        law = UniformSets(self.p, self.size, self.chosen)
+        return replace(BalancedNoise.subsets(self.p, self.size, self.chosen), band_supports=law)
 
     @property
     def influence_law(self) -> SizedSetInfluence:

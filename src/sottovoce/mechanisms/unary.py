@@ -13,14 +13,16 @@ Source: Wang 2021, section 3.3.3.
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 
 from sottovoce.arrays import Bools, Bytes, Floats, Ints, Reports, Values
+from sottovoce.core.empty_band import IndependentSupports
 from sottovoce.core.interval_counts import ExactLaw, interval_counts
+from sottovoce.core.noise import IndependentNoise
 from sottovoce.core.packing import bit_rows, bits_at, own_bits, pack_bits, unpack_bits
 from sottovoce.core.plausibility import FALSE_ALARM, PairLaw, PlausibilityTest
 from sottovoce.core.rng import Rng
@@ -64,6 +66,11 @@ class Unary(PureMechanism):
     @property
     def q(self) -> float:
         return self.flip / exact.UNIT
+
+    @property
+    def noise(self) -> IndependentNoise:
+        law = IndependentSupports(self.q)
+        return replace(IndependentNoise.of(self.p, self.q), band_supports=law)
 
     @property
     def worst_ratio(self) -> Fraction:

@@ -8,7 +8,7 @@ each other.  With values x and y and slopes dx and dy
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan, nan
 from typing import ClassVar
 
@@ -144,6 +144,10 @@ class Rounded(Aggregate):
     @property
     def moments(self) -> tuple[Moment, ...]:
         return self.number.moments
+
+    @property
+    def for_truth(self) -> "Rounded":
+        return replace(self, number=self.number.for_truth)
 
     @property
     def separate(self) -> bool:  # type: ignore[override]

@@ -7,7 +7,7 @@ sum of the standard errors, whatever the dependence.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import erfc, isnan, nan, sqrt
 from typing import ClassVar
 
@@ -54,6 +54,11 @@ class SumOfQuantiles(Aggregate):
     @property
     def moments(self) -> tuple[Moment, ...]:
         return tuple(moment for part in self.parts for moment in part.quantile.moments)
+
+    @property
+    def for_truth(self) -> "SumOfQuantiles":
+        parts = [WeightedQuantile(each.weight, each.quantile.for_truth) for each in self.parts]
+        return replace(self, parts=tuple(parts))
 
     def times(self, number: float) -> "SumOfQuantiles":
         """Return the sum times a number."""

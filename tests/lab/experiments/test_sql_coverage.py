@@ -65,6 +65,7 @@ def test_the_bias_is_that_of_settings_without_an_unstable_run(few):
     found = runs(values, setting="a") + runs(values + 9, setting="b", unstable=(3,))
     fared = SqlCoverage.of(found + runs(values[:5] + 9, setting="c"))
     assert fared.bias == pytest.approx(0.5)
+    assert fared.settings == 1
     assert fared.mean_z > 3
 
 
@@ -78,6 +79,33 @@ def test_a_page_has_every_number_at_every_epsilon(few, tmp_path):
     again = MeasuredOnce(tmp_path / "pieces.jsonl").piece("world", list)
     assert [sql_coverage.Observed(*row) for row in again] == noisy(few)[:5]
     assert len(piece) == 5
+
+
+def test_numbers_about_small_crowds_have_a_table_by_their_size(few):
+    def about(group, name):
+        setting = f"7 0 COUNT(*) {(name,)}"
+        return replace(
+            few[0], aggregate="COUNT", group=group, setting=setting, truth=9.0, error=1.0
+        )
+
+    crowds = [about("public", name) for name in (*sql_coverage.CROWDS, "rest")]
+    sizes = ["1", "2", "3", "5", "40", "hundreds"]
+    assert [each.crowd for each in crowds] == sizes
+    assert list(by(crowds, "crowd")) == sizes
+    assert about("private", "solo").crowd == sql_coverage.NO_CROWD
+    table = sql_coverage.page(crowds, 1).partition("people in a public group")[2]
+    assert [f"| {size} |" in table for size in sizes] == [True] * len(sizes)
+
+
+def test_discrete_numbers_hide_no_short_interval(few):
+    """Coverage by epsilon is that of other numbers; MIN and MAX have a table without a bias."""
+    plain = replace(few[0], aggregate="COUNT", epsilon=2.0, truth=9.0, value=5.0, error=1.0)
+    short = replace(plain, low=4.0, high=6.0, unstable=False)
+    extremes = [replace(short, aggregate="MAX", low=0.0, high=20.0)] * 9
+    text = sql_coverage.page([short, *extremes], 1)
+    assert "| 2.0 | 1 | 0.0 % | 0.0 % |" in text
+    assert "| MAX | 9 | 100.0 % | 100.0 % |\n" in text
+    assert "| settings |" in text
 
 
 @pytest.mark.papers

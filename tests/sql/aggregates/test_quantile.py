@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from sottovoce.cli.truths import Truth
 from sottovoce.lab.checks import FIVE_SIGMA
 from sottovoce.sql.aggregates.base import MeasureTerm
 from sottovoce.sql.aggregates.quantile import MAX_POINTS, Quantile
 from sottovoce.sql.query import Column
+from sottovoce.sql.reading import read
 
 VALUES = np.arange(10.0)
 TERM = (MeasureTerm(1.0, Column(0, 0)),)
@@ -90,3 +92,34 @@ def test_a_public_column_with_everybody_at_its_ends_has_a_median():
         assert (row["m"], row["m_low"], row["m_high"], row["m_error"]) == (0, 0, 0, 0)
     (row,) = database.sql("SELECT MEDIAN(age) AS m FROM people WHERE age = 3").rows()
     assert isnan(row["m"]), "of nobody there is none"
+
+
+HALVES = {
+    "MEDIAN(flag)": 0.0,
+    "QUANTILE(age, 0.5)": 0.0,
+    "ROUND(MEDIAN(age), 1)": 0.0,
+    "MEDIAN(age) - MEDIAN(flag) + 3": 3.0,
+    "MAX(first)": 0.0,
+    "QUANTILE(first, 1)": 0.0,
+    "MIN(last)": 9.0,
+}
+
+
+@pytest.mark.parametrize(("asked", "expected"), HALVES.items())
+def test_the_true_quantile_of_a_private_column_with_everybody_at_its_ends(asked, expected):
+    """Counts without noise are exactly at their shares, which is not the same as nobody."""
+    numbers = np.arange(40)
+    ends = 9 * (numbers % 2)
+    columns = {"flag": range(2), "age": range(10), "first": range(10), "last": range(10)}
+    held = {"flag": numbers % 2, "age": ends, "first": 0 * numbers, "last": 0 * numbers + 9}
+    plan = sv.Table(columns, public={"year": range(3)})
+    people = {**held, "year": numbers % 2}
+    database = sv.simulate(sv.Task("t", plan, 2.0), people, seed=1)
+    truth = Truth(plan.domain, plan.domain.indices(people))
+    text = f"SELECT {asked} AS q FROM people"
+    assert truth.rows(read(text, plan.domain), database.sql(text)) == [[expected]]
+    nobody = f"{text} WHERE year = 2"
+    assert truth.rows(read(nobody, plan.domain), database.sql(nobody)) == [[None]]
+    # The moments that are estimated do not tell halves from nobody; they need not, with noise.
+    (aggregate,) = read(text, plan.domain).aggregates
+    assert aggregate.truth([0.0] * len(aggregate.moments)) is None

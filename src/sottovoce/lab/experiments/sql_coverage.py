@@ -47,6 +47,7 @@ QUERIES = 6
 FEWEST_RUNS = 20  # of one number, to tell its bias
 # Their intervals end at values of the column.
 DISCRETE = ("MEDIAN", "QUANTILE", "MIN", "MAX", "range", "public MEDIAN", "public MAX")
+NO_CROWD = "no small crowd"
 _TITLES = {
     "aggregate": "number",
     "epsilon": "epsilon",
@@ -54,6 +55,7 @@ _TITLES = {
     "group": "groups",
     "form": "query",
     "plan": "plan",
+    "crowd": "people in a public group",
 }
 
 
@@ -93,6 +95,22 @@ class Observed:
     low: float
     high: float
     unstable: bool
+
+    @property
+    def crowd(self) -> str:
+        """Return how many people are in the public group that the number is about.
+
+        The setting ends with the labels of the groups, written as a tuple.
+        """
+        for name, size in CROWDS.items():
+            if self.group == "public" and self.setting.endswith(f"({name!r},)"):
+                return f"{size:,}"
+        return "hundreds" if self.group == "public" else NO_CROWD
+
+    @property
+    def discrete(self) -> bool:
+        """Return whether the interval ends at values of the column."""
+        return self.aggregate in DISCRETE
 
     @property
     def exists(self) -> bool:
@@ -555,6 +573,7 @@ class SqlCoverage:
     unstable: float
     mean_z: float
     bias: float
+    settings: int  # that the bias is the mean of
     certain_and_wrong: int
 
     @classmethod
@@ -571,6 +590,7 @@ class SqlCoverage:
             1 - len(stable) / max(1, len(existing)),
             float(z.mean()) if len(z) else float("nan"),
             float(np.mean(biases)) if biases else float("nan"),
+            len(biases),
             sum(each.certain_and_wrong for each in existing),
         )
 
@@ -597,11 +617,18 @@ def _biases(observed: Iterable[Observed]) -> list[float]:
 
 def by(observed: Sequence[Observed], name: str) -> dict[str, SqlCoverage]:
     """Return the coverage for every value of one of the attributes."""
-    kinds = sorted({getattr(each, name) for each in observed}, key=str)
+    kinds = sorted({getattr(each, name) for each in observed}, key=_order)
     return {
         str(kind): SqlCoverage.of(each for each in observed if getattr(each, name) == kind)
         for kind in kinds
     }
+
+
+def _order(kind: Any) -> tuple[bool, int, str]:
+    """Return what kinds are sorted by: whole numbers come before text."""
+    text = str(kind)
+    is_number = text.isdecimal()
+    return not is_number, int(text) if is_number else 0, text
 
 
 def collected(kept: MeasuredOnce, count: int = WORLDS) -> list[Observed]:
@@ -646,20 +673,41 @@ def page(observed: Sequence[Observed], count: int) -> str:
         "",
         *_EXPLAINED,
     ]
+    smooth = [each for each in found if not each.discrete]
+    discrete = [each for each in found if each.discrete]
+    lines += ["", *_table(smooth, "aggregate", _TITLES["aggregate"])]
+    lines += ["", _OF_DISCRETE, "", *_discrete_table(discrete)]
     for name, title in _TITLES.items():
-        lines += ["", *_table(found, name, title)]
+        if name == "crowd":
+            crowds = [each for each in smooth if each.crowd != NO_CROWD]
+            lines += ["", _OF_CROWDS, "", *_table(crowds, name, title)]
+        elif name != "aggregate":
+            lines += ["", *_table(smooth, name, title)]
     return "\n".join([*lines, "", *_crossing(found)])
 
 
 def _table(found: Sequence[Observed], name: str, title: str) -> list[str]:
-    head = f"| {title} | numbers | bounded intervals | all intervals | mean z | bias | unstable |"
-    lines = [head, "|---|---:|---:|---:|---:|---:|---:|"]
+    head = (
+        f"| {title} | numbers | bounded intervals | all intervals | mean z | bias | settings "
+        "| unstable |"
+    )
+    lines = [head, "|---|---:|---:|---:|---:|---:|---:|---:|"]
     for kind, coverage in by(found, name).items():
-        discrete = kind in DISCRETE
         lines.append(
             f"| {kind} | {coverage.figures:,} | {100 * coverage.covered:.1f} % "
-            f"| {100 * coverage.covered_of_all:.1f} % | {_signed(coverage.mean_z, discrete)} "
-            f"| {_signed(coverage.bias, discrete)} | {100 * coverage.unstable:.0f} % |"
+            f"| {100 * coverage.covered_of_all:.1f} % | {_signed(coverage.mean_z)} "
+            f"| {_signed(coverage.bias)} | {coverage.settings:,} "
+            f"| {100 * coverage.unstable:.0f} % |"
+        )
+    return lines
+
+
+def _discrete_table(found: Sequence[Observed]) -> list[str]:
+    lines = ["| number | numbers | bounded intervals | all intervals |", "|---|---:|---:|---:|"]
+    for kind, coverage in by(found, "aggregate").items():
+        lines.append(
+            f"| {kind} | {coverage.figures:,} | {100 * coverage.covered:.1f} % "
+            f"| {100 * coverage.covered_of_all:.1f} % |"
         )
     return lines
 
@@ -678,29 +726,42 @@ def _crossing(found: Sequence[Observed]) -> list[str]:
         for epsilon in EPSILONS:
             own = [each for each in found if (each.aggregate, each.epsilon) == (kind, epsilon)]
             fared = SqlCoverage.of(own)
-            z = _signed(fared.mean_z, kind in DISCRETE)
+            z = "–" if kind in DISCRETE else _signed(fared.mean_z)
             cell = f"{100 * fared.covered_of_all:.1f} % ({z}; {fared.figures:,})"
             cells.append(cell if own else "–")
         lines.append(f"| {kind} | {' | '.join(cells)} |")
     return lines
 
 
-def _signed(number: float, left_out: bool) -> str:
-    return "–" if left_out or np.isnan(number) else f"{number:+.2f}"
+def _signed(number: float) -> str:
+    return "–" if np.isnan(number) else f"{number:+.2f}"
+
+
+_OF_DISCRETE = (
+    "Medians, quantiles, MIN, MAX and their differences (`range`) have intervals that end at "
+    "values of the column, so they hold the truth more often than they must. They have a table "
+    "of their own, without z and bias, and are left out of the tables by epsilon, tables, groups, "
+    "query, plan and people: there they would hide intervals of other numbers that are too short."
+)
+_OF_CROWDS = (
+    "Numbers about the groups of a public column that says in which crowd people are, by how many "
+    "people each group has: of one, two, three, five and forty people, and of all others."
+)
 
 
 _EXPLAINED = (
     "How often the 95 % interval holds the truth: of those that are bounded, and of all, where one "
     "that is everything holds it. Fieller's intervals promise 95 % of all. Where nearly all ratios "
     "are unstable the few bounded ones are those whose denominator is too large by chance, and "
-    "hold the truth less often. Medians, quantiles, MIN, MAX and their differences (`range`) have "
-    "intervals that end at values of the column, so they hold the truth more often than they must.",
+    "hold the truth less often.",
     "",
     "`mean z` is the mean of (number - truth) / error over numbers that are not unstable. It is no "
     "bias: the error is estimated from the same noise as the number, and a spread that is too "
     "small by chance has a larger error. `bias` is the mean of number - truth in standard "
     "deviations that the number really has from run to run, over settings where no run is "
-    "unstable, so that nothing is selected.",
+    "unstable, so that nothing is selected; `settings` is how many these are. A setting is one "
+    f"number of one query and group, in at least {FEWEST_RUNS} runs: over S settings the mean of "
+    f"{RUNS} runs errs by about 1 / sqrt({RUNS} S), if their errors are independent.",
 )
 
 

@@ -211,6 +211,14 @@ class Aggregate(ABC):
                 return True
         return False
 
+    @property
+    def for_truth(self) -> "Aggregate":
+        """Return the same number for moments without noise.
+
+        Its moments may say more, where only noise tells some records from none.
+        """
+        return self
+
     def truth(self, totals: Sequence[float]) -> float | None:
         """Return the number that true moments give; None where there is none."""
         value = self.combine(totals).value

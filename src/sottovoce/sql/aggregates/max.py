@@ -34,7 +34,8 @@ class Max(Quantile):
     def moments(self) -> tuple[Moment, ...]:
         """Return how many records have every value or one beyond it.
 
-        All records are at the first value of a private column or beyond it, so it is left out.
+        All records are at the first value or beyond it.  So the first value of a private column is
+        left out, unless the count of all records is wanted.
         """
         return tuple(
             Moment(self._terms(f"beyond {point!r}", self._beyond(point), 0.0))
@@ -51,7 +52,7 @@ class Max(Quantile):
 
     @property
     def _left_out(self) -> int:
-        return 0 if self.public is not None else 1
+        return 0 if self._has_count else 1
 
     def _last(self, somebody: Bools) -> float:
         """Return the last value that somebody is at or beyond, with nobody missing before it."""

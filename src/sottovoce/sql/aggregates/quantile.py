@@ -17,7 +17,7 @@ Source: Woodruff 1952.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import nan, sqrt
 from typing import ClassVar
@@ -56,6 +56,7 @@ class Quantile(Aggregate):
     of_dates: bool = False
     numbers: Floats = field(default_factory=lambda: np.zeros(2), compare=False, repr=False)
     public: PublicValues | None = None
+    counts_all: bool = False  # whether the count of all records is among the moments
 
     sql_names: ClassVar[tuple[str, ...]] = (
         "QUANTILE",
@@ -116,14 +117,26 @@ class Quantile(Aggregate):
     def moments(self) -> tuple[Moment, ...]:
         """Return T of every value but the last, up to which all records are.
 
-        That of the last value of a public column says whether there are records at all: without
-        noise the others may be exactly 0.
+        Without noise every T may be exactly 0.  The count of all records then tells whether there
+        are any.
         """
-        points = self.points[:-1] if self.public is None else self.points
-        return tuple(
+        heights = tuple(
             Moment(self._terms(f"up to {point!r}", self.numbers <= point, self.share))
-            for point in points.tolist()
+            for point in self.points[:-1].tolist()
         )
+        if not self._has_count:
+            return heights
+        everything = np.ones(len(self.numbers), bool)
+        return (*heights, Moment(self._terms("any", everything, 0.0)))
+
+    @property
+    def _has_count(self) -> bool:
+        """Return whether the moments tell nobody from counts that are exactly 0."""
+        return self.counts_all or self.public is not None
+
+    @property
+    def for_truth(self) -> "Quantile":
+        return replace(self, counts_all=True)
 
     def _terms(self, text: str, chosen: Bools, share: float) -> tuple[MeasureTerm, ...]:
         """Return the measure that counts the records with chosen values, less a share of all."""
