@@ -17,6 +17,7 @@ from sottovoce.accounting.blanket import Blanket
 from sottovoce.answers.guarantee import ShuffledReports
 from sottovoce.answers.outcome import Outcome
 from sottovoce.core.cumulative_band import CumulativeBand
+from sottovoce.core.empty_band import BandSupports
 from sottovoce.core.estimate import Estimate, Total
 from sottovoce.core.fake_count import FakeCount
 from sottovoce.core.fake_votes import FakeVotes
@@ -31,7 +32,7 @@ from sottovoce.mechanisms.base import Mechanism
 _NOUNS: tuple[type[Any], ...] = (
     *(Outcome, Estimate, Total, Noise),
     *(Exposure, Influence, InfluenceLaw, CumulativeBand),
-    *(FakeVotes, FakeCount, ShuffledReports, Blanket, SupportLaw),
+    *(FakeVotes, FakeCount, ShuffledReports, Blanket, SupportLaw, BandSupports),
 )
 
 

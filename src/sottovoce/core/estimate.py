@@ -333,7 +333,7 @@ class Estimate:
         """
         raw = self.raw or self
         least = raw.noise.unheld_sum(indices, raw.votes, raw.users, alpha)
-        return raw.sum(indices).total >= raw.scale * least
+        return bool(raw.sum(indices).total >= raw.scale * least)
 
     def _thresholds(self, alpha: float, tested: int = 0) -> Floats:
         """Return the threshold of every value.

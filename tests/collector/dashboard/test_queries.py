@@ -153,7 +153,7 @@ def test_a_question_that_is_refused_stays_in_the_form_with_its_place_marked(aske
     page = readable(put(asked, "SELECT COUNT(*)\r\nFROM users WHERE shoes = 3", status=400))
     told = page.one("div", id="refused")
     assert told["role"] == "alert"
-    assert "There is no such column here" in told.text
+    assert "There is no such column:" in told.text
     assert told.one("mark").text == "shoes = 3"
     area = page.one("textarea")
     assert (area["aria-invalid"], area["aria-describedby"]) == ("true", "refused")
